@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finds the parity bits of a codeword from the others, for any sparse matrix.
+/* A solver that finds the parity bits of a codeword from its other bits, for any sparse
+ * parity-check matrix.
  *
  * As in the inactivation decoding of fountain codes, bits are found one after the other
  * from checks in which only one bit is unknown. If there is no such check, all but one of
@@ -20,7 +21,7 @@ namespace gr::gpufec::ldpc {
 class parity_solver
 {
 public:
-    //! Returns a solver, or nothing if the unknown bits do not follow from the others
+    //! Returns a solver, or no value if the unknown bits do not follow from the others
     //! or if more than \p most bits would be put off.
     static std::optional<parity_solver>
     make(unsigned n,

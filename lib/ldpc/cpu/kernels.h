@@ -18,9 +18,10 @@ constexpr unsigned max_degree = 4096;
 
 /*! \brief An edge of a check in its layer.
  *
- * The array of posteriors has more than n entries. After the n posteriors come copies of
- * the posteriors of shared bits (bits that occur in the layer more than once), made
- * before the layer, and differences, which deferred edges add after the layer. */
+ * The array of posteriors has more than n entries. Copies and differences follow the n
+ * posteriors. Copies of the posteriors of shared bits, which occur in the layer more than
+ * once, are made before the layer. Differences of deferred edges are added after the
+ * layer. */
 struct edge {
     std::uint32_t from; //!< index of the posterior or its copy
     std::uint32_t to;   //!< index for the new posterior or difference

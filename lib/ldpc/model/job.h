@@ -12,7 +12,7 @@
 
 namespace gr::gpufec::ldpc {
 
-//! The place of a codeword in a batch.
+//! The place of a codeword in the buffers of a batch.
 struct frame_place {
     std::uint32_t input;  //!< offset of its channel values in bytes from the beginning of
                           //!< the input
@@ -31,11 +31,12 @@ struct frame_status {
 
 //! A codeword in the caller's format, and how its values are quantised.
 struct caller_frame {
-    //! Offset in bytes from the beginning of the input in this format.
+    //! Offset in bytes from the beginning of the input in the caller's format.
     std::uint32_t from;
     std::uint32_t to;     //!< offset in bytes from the beginning of the quantised input
     std::uint32_t values; //!< number of channel values; for symbols, number of LLRs
-    //! Steps per unit of the caller's values, and largest magnitude in steps.
+    //! Factor from the caller's values, or from a demapper's LLRs, to steps; and largest
+    //! magnitude in steps.
     float factor, limit;
     std::uint32_t constellation; //!< for symbols: index in setup::constellations
     std::int32_t level;          //!< for symbols: Es/N0 level of demap/rule.h, or

@@ -21,9 +21,8 @@
  * (early_edges in chain_table.h).
  *
  * An edge that a layer lacks leads to a posterior so large that no message changes it.
- * Barriers are needed only before a layer that uses a group in use since the last
- * barrier, within layers that have a bit more than once, and between the phases of two
- * chains. */
+ * A barrier is needed before a layer that uses a group in use since the last barrier,
+ * within a layer that has a bit more than once, and between the phases of two chains. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
@@ -124,8 +123,8 @@ public:
             next += entry::copy_words(q);
             entry::copy(a.entries, q, d_entries, d_threads.number, block_threads::count);
         }
-        // At index j, \c wrap has the last layer's parity bit of thread j − 1, and
-        // \c middle has thread j's parity bit between the first chain and the second.
+        // wrap[j] is the last layer's parity bit of thread j − 1. middle[j] is thread j's
+        // parity bit between the first chain and the second.
         auto* const wrap = shared_table ? next : outside;
         auto* const middle = wrap + pitch + 4;
         // A thread without a check uses the word after the words of its chain.

@@ -14,8 +14,9 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 struct int8x2_arguments : block_arguments {
-    // The message rule, in both halves: the magnitude for a minimum m is span · sat(m ·
-    // slope + floor), rounded to a unit, where sat() clamps to 0 … 1.
+    // The message rule, with the same 16-bit float in both halves: the magnitude for a
+    // minimum m is span · sat(m · slope + floor), rounded to a step, where sat() clamps
+    // to 0 … 1.
     std::uint32_t slope, floor, span;
     std::uint32_t codewords_per_word; // one or two
     bool wrap_shared; // whether bits that pass between threads are in shared memory
