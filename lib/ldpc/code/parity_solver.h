@@ -34,7 +34,7 @@ public:
 
 private:
     struct step {
-        std::uint32_t bit; //!< the bit that is found
+        std::uint32_t bit; //!< position of the bit that the step finds
         //! Range in d_others of the bits whose sum is \c bit.
         std::uint32_t first, last;
     };
@@ -44,7 +44,7 @@ private:
 
     std::vector<step> d_steps;
     std::vector<std::uint32_t> d_others;
-    std::vector<std::uint32_t> d_put_off; //!< bits that are found from the dense matrix
+    std::vector<std::uint32_t> d_put_off; //!< positions of the bits that were put off
     std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< bits of the checks that no
                                                           //!< step uses
     std::size_t d_left_words = 0;

@@ -38,8 +38,8 @@ struct integer_arithmetic {
     using vec = typename vector_of<value, lanes>::type;
     using stored = typename vector_of<message, lanes>::type;
     using flags = vec;
-    struct message_magnitudes { // for the edge with the smallest magnitude (min1) and for
-                                // the others
+    struct message_magnitudes { // magnitudes of messages to the edge with the smallest
+                                // magnitude (min1), and to all other edges
         vec to_min1, to_all;
     };
 

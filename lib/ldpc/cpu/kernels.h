@@ -58,7 +58,7 @@ struct code_view {
     const transfer* added;
 };
 
-struct arithmetic { // members of message_rule with the same names
+struct arithmetic { // copies of the members of message_rule with the same names
     float offset;
     struct declining {
         float base, per_edge;

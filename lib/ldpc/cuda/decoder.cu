@@ -27,7 +27,8 @@ struct ldpc_slot : cuda::device_slot {
     cuda::buffer<std::uint8_t> input;
     cuda::buffer<std::uint8_t> output;
     cuda::buffer<frame_status> status;
-    std::unique_ptr<cuda::buffer<std::uint8_t>> caller_format; // input to be converted
+    // Input in the caller's format, before conversion; null until memory is reserved.
+    std::unique_ptr<cuda::buffer<std::uint8_t>> caller_format;
 };
 
 class cuda_ldpc : public cuda::device_decoder<job, ldpc_slot>

@@ -53,11 +53,11 @@ unstructured_variant choose(unsigned degree)
 // on stand for spare places.
 struct unit {
     std::vector<std::array<std::uint32_t, 32>> bits; // bits of each lane's check
-    unsigned degree = 0;                             // padded degree
+    unsigned degree = 0; // number of edges per check, including edges to spare places
 };
 constexpr std::uint32_t spare_bit = 1u << 16;
 
-constexpr unsigned banks = 32; // banks of shared memory
+constexpr unsigned banks = 32; // number of banks of shared memory
 
 // Orders the edges of each check so that the lanes rarely read several bits of one bank
 // at the same time. Edges to bits in device memory, whose index is \p shared or more,

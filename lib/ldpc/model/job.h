@@ -14,9 +14,9 @@ namespace gr::gpufec::ldpc {
 
 //! The place of a codeword in the buffers of a batch.
 struct frame_place {
-    std::uint32_t input;  //!< offset of its channel values in bytes from the beginning of
-                          //!< the input
-    std::uint32_t output; //!< offset of its output in bytes from the beginning of the
+    std::uint32_t input;  //!< offset of the channel values in bytes from the beginning of
+                          //!< the batch's input
+    std::uint32_t output; //!< offset of the output in bytes from the beginning of the
                           //!< batch's output
     std::uint32_t status; //!< index in the batch's array of frame_status
     float soft_factor;    //!< LLR steps per step of the rule, see soft_factor() in

@@ -149,7 +149,7 @@ std::vector<std::uint32_t> first_fit_layers(const ldpc_code& code)
 
 // Marks the shared edges of the plan's last layer, which begins at index \p first of the
 // order, and sets their rounds. Returns the number of rounds of deferred edges. \p seen
-// must be all 0 and is so again on return.
+// has a counter for each bit; all must be 0, and are 0 again on return.
 std::uint8_t
 mark_shared(layer_plan& plan, std::uint32_t first, std::vector<std::uint32_t>& seen)
 {

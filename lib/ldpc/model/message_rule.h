@@ -73,7 +73,8 @@ struct declining_offset {
 
 struct message_rule {
     ldpc_precision precision;
-    float scale; //!< steps per nat; in float 2^-20, because messages are clamped to 1
+    float scale; //!< steps per nat; in float 2^-20, so that the message limit of one step
+                 //!< is 2^20 nats
     float channel_limit; //!< largest magnitude of a channel value, in steps
     float message_limit; //!< largest magnitude of a message, in steps; 1 in float
     float offset; //!< int8 and int16: offset of offset min-sum, a whole number of steps

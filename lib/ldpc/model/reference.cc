@@ -24,8 +24,8 @@ std::vector<std::uint8_t> decide(const std::vector<Value>& posteriors)
     return bits;
 }
 
-// Calls iterate(posteriors) max_iterations times or, with early stop, until the decisions
-// satisfy every check.
+// Calls iterate(posteriors) max_iterations times. With early stop, the calls end once the
+// decisions satisfy every check.
 template <class Value, class Iterate>
 result repeat(const ldpc_code& code,
               std::vector<Value> posteriors,

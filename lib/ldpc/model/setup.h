@@ -26,7 +26,7 @@ struct setup {
                                //!< of make_message_rule()
     unsigned max_iterations = 25;
     bool early_stop = true;
-    llr_format format = llr_format::int8; //!< format of the caller's values
+    llr_format format = llr_format::int8; //!< format of the caller's channel values
     bool message_only = true; //!< whether to omit the decisions on parity bits if the
                               //!< message is the first k bits
     bool bits = true;         //!< whether the output contains decisions
@@ -36,7 +36,8 @@ struct setup {
     // apply only to symbols.
     std::optional<demap::symbol_format> symbols;
     demap::method demapper = demap::method::max_log;
-    std::vector<demap::constellation> constellations; //!< jobs refer to them by index
+    std::vector<demap::constellation> constellations; //!< distinct constellations; jobs
+                                                      //!< refer to them by index
     //! For each element of ldpc_options::constellations, its index in \c constellations.
     //! Constellations with equal points and columns share an entry.
     std::vector<unsigned> constellation_of;

@@ -210,7 +210,7 @@ private:
     // The frames of each batch in flight, oldest batch first.
     std::deque<std::vector<ldpc::frame_batch::frame>> d_batches;
 
-    frame_kind d_next;                // kind of the next frames
+    frame_kind d_next;                // kind of frames that have not begun
     frame_kind d_kind;                // kind of the frame that is being pushed
     std::size_t d_have = 0;           // number of items of that frame so far
     std::vector<std::byte> d_partial; // items of that frame, in the caller's format
@@ -219,7 +219,7 @@ private:
     // Whether no batch so far was quantised on the host; see stays_in_caller_format().
     bool d_may_stay_in_caller_format = true;
 
-    std::uint64_t d_frame = 0;        // number of frames whose output has been begun
+    std::uint64_t d_frame = 0;        // number of frames whose output has begun
     std::size_t d_emitted_frames = 0; // number of frames of the oldest batch that have
                                       // been pulled
     std::size_t d_emitted = 0;        // number of items that have been pulled from the

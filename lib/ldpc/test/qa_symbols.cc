@@ -293,7 +293,7 @@ TEST(Symbols, ImpairedFrames_EqualReference)
                     bad[5][x] *= x % 100 == 0 ? 10 : 1;
                     bad[6][x] *= x < count / 2 ? 1 : 0.5f;
                     bad[7][x] *= std::pow(10.0f, -0.3f * float(x) / float(count));
-                    bad[8][x] *= x < count / 4 ? 1e-3f : 1; // hardly any signal
+                    bad[8][x] *= x < count / 4 ? 1e-3f : 1; // a weak first quarter
                 }
                 for (const auto& b : bad) {
                     for (const auto level : { int(demap::estimated), 40 }) {

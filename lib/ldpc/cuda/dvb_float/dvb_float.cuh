@@ -451,8 +451,8 @@ private:
     // The thread's records, beginning with the chain's first layer: in d_state, and in
     // shared memory.
     std::uint32_t *d_own_state, *d_own_shared;
-    std::uint32_t d_prefetched_layers; // number of the chain's layers in device memory,
-                                       // or 0
+    std::uint32_t d_prefetched_layers; // number of the chain's layers whose records the
+                                       // thread prefetches, or 0
     float* d_external;
     std::uint32_t* d_entries; // the table of edges in shared memory
 };

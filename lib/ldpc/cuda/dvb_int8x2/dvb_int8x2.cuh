@@ -518,9 +518,9 @@ private:
         return !TwoChecksPerWord && d_first + d_j == 0 ? 0 : posterior_before();
     }
 
-    // With two checks per word, returns whether no bit precedes the lower check of the
-    // thread's first layer, as for thread 0 of the first chain. The last bit of thread 179
-    // precedes the upper check of thread 0.
+    // Returns whether no bit precedes the lower check of the thread's first layer. With
+    // two checks per word, thread 0 of the first chain is such a thread; the last bit of
+    // thread 179 precedes its upper check.
     __device__ bool follows_last() const
     {
         return TwoChecksPerWord && d_first + d_j == 0;

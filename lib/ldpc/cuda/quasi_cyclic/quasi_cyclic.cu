@@ -141,8 +141,8 @@ public:
 
 private:
     // Chooses the check of a layer's first thread so that bits in use since the last
-    // barrier go to the same threads again. Returns true if that is impossible and a
-    // barrier is needed.
+    // barrier go to the same threads again. Returns whether no check achieves this, so
+    // that a barrier is needed.
     bool next_shift(const std::vector<std::uint32_t>& bits, bool whole)
     {
         std::set<unsigned> shifts;
