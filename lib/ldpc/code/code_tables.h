@@ -62,8 +62,8 @@ struct ldpc_code::tables {
     std::vector<std::uint32_t> sent; //!< positions of sent bits; empty if all bits are
                                      //!< sent in order
 
-    //! The standard puts the message at the beginning of the codeword, and the message
-    //! determines the other bits.
+    //! Whether the standard puts the message at the beginning of the codeword, and the
+    //! message determines the other bits.
     bool known_systematic = false;
     //! Further checks that a standard's codewords satisfy and that are not in its matrix.
     std::vector<std::vector<std::uint32_t>> extra_checks;

@@ -33,7 +33,8 @@ struct layer {
     std::uint32_t first_added, last_added; //!< range in code_view::added, last exclusive
 };
 
-//! A posterior to be copied, or a difference to be added to a posterior, by index.
+//! Indices of a posterior and its copy, or of a difference and the posterior to which it
+//! is added.
 struct transfer {
     std::uint32_t from, to;
 };

@@ -68,7 +68,8 @@ public:
     const unsigned number;
     const unsigned chain; //!< chain of the thread; the compiler knows that it is equal
                           //!< within a warp
-    const unsigned j;     //!< the thread's check in a layer, if it has one
+    const unsigned j;     //!< index of the thread's check in a layer; at least PerChain
+                          //!< if the thread has no check
 
     __device__ chain_threads()
         : number(threadIdx.x),

@@ -21,15 +21,15 @@ namespace device {
  * \brief The message edges of a code's layers.
  *
  * In a circulant of shift s, thread j uses bit (j − s) mod 360 of a group of 360 message
- * bits. The byte offset of its posterior is that of the group plus 4·(j − s), plus 1440
- * if j is less than s. Kernels compute these sums in floats, because integer units are
- * busier. An offset n ≥ 0 is stored as the denormal float n · 2^-149, which has the same
- * bits as the integer n. Kernels must therefore not flush denormals to 0 (--ftz). The
- * host might flush them, so it does not compute with such floats.
+ * bits. The byte offset of the bit's posterior is that of the group plus 4·(j − s), plus
+ * 1440 if j is less than s. Kernels compute these sums in floats, because integer units
+ * are busier. An offset n ≥ 0 is stored as the denormal float n · 2^-149, which has the
+ * same bits as the integer n. Kernels must therefore not flush denormals to 0 (--ftz).
+ * The host might flush denormals, so that it must not compute with such floats.
  *
  * With two checks per word, the bits m and m + 180 of a group share a word, and thread
- * j < 180 updates checks j and j + 180. With s' = s mod 180 it uses word (j − s') mod
- * 180, whose halves are exchanged if either j < s' or s ≥ 180.
+ * j < 180 updates checks j and j + 180. With s' = s mod 180, the thread uses word
+ * (j − s') mod 180, whose halves are exchanged if either j < s' or s ≥ 180.
  *
  * A layer begins with its deferred edges in the order of their rounds (layer_plan.h). The
  * edges that write the bits of deferred edges follow. Edges to groups in device memory

@@ -47,9 +47,9 @@ struct caller_frame {
  * \brief One batch of codewords.
  *
  * The input begins with a table of frame_place, in which codewords of one code are next
- * to each other. Channel values follow at values_offset(). A codeword's output is its
- * decisions, packed with the first bit most significant, and, at setup::soft_offset(),
- * its LLRs, if any.
+ * to each other. Channel values follow at values_offset(). A codeword's output begins
+ * with its decisions, packed with the first bit most significant. LLRs, if any, follow at
+ * setup::soft_offset().
  *
  * If a batch is in the caller's format, its channel values or symbols are in other
  * memory, and a second table, of caller_frame, follows the first. All batches of symbols
@@ -69,7 +69,7 @@ struct job {
     std::size_t caller_item_bytes = 0;
 
     //! Returns the offset of the channel values, which follow both tables of a batch of
-    //! up to \p codewords.
+    //! up to \p codewords codewords.
     static std::size_t values_offset(std::size_t codewords)
     {
         return (caller_offset(codewords) + codewords * sizeof(caller_frame) + 255) / 256 *

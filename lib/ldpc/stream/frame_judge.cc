@@ -14,7 +14,7 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-constexpr std::size_t max_tried = 8; // largest number of frames that are tried
+constexpr std::size_t max_tried = 8; // largest number of frames decoded per trial
 constexpr double certain_z = 8;      // frames with this z or more count as codewords
 constexpr double certain = 100;      // LLR of a shortened bit in nats
 

@@ -22,7 +22,7 @@ struct dvb_float_arguments : block_arguments {
     bool filled; // whether missing edges of layers lead to an extra group of posteriors
     // The number of layers per chain whose records are in shared memory.
     std::uint32_t shared_layers;
-    const std::uint32_t* entries; // result of chain_table::entries()
+    const std::uint32_t* entries; // table of edges, from chain_table::entries()
 };
 
 namespace dvb_float {

@@ -308,7 +308,7 @@ private:
     struct places {
         std::uint32_t at[MessageEdges];
         std::uint32_t head;
-        edge_places edges_at;              // like early, set only if External
+        edge_places edges_at;              // set only if External, as is early
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void find(unsigned layer, places& p) const

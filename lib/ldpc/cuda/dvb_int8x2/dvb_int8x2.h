@@ -20,7 +20,7 @@ struct int8x2_arguments : block_arguments {
     std::uint32_t slope, floor, span;
     std::uint32_t codewords_per_word; // one or two
     bool wrap_shared; // whether bits that pass between threads are in shared memory
-    const std::uint32_t* entries; // result of chain_table::entries()
+    const std::uint32_t* entries; // table of edges, from chain_table::entries()
     // Constants that the compiler must not know, so that they stay in registers.
     // \c halves has the high byte of 16-bit floats from 0.5 to 0.625 four times. The
     // others have a 16-bit float in both halves: 1, 2048 and −64.

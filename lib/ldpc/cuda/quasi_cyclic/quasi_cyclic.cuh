@@ -6,15 +6,15 @@
  * up to two codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
  * Threads work in teams. A unit is a layer, or a part of a layer with more checks than a
- * team has threads. Each thread of a team updates one check of the unit. Shared
- * memory holds the posteriors of all bits. Messages are compressed, so that the L2 cache
- * can hold them. A run is a sequence of units of one kind; one loop, compiled for their
- * degree, processes it. Branches in this loop depend only on the kernel's parameters, so
- * that warps stay together. A thread without a check runs the same code on a word of its
- * own.
+ * team has threads. Each thread of a team updates one check of the unit. Shared memory
+ * holds the posteriors of all bits. Messages are compressed, so that the L2 cache can
+ * hold them. A run is a sequence of units of one kind. One loop, compiled for the units'
+ * degree, processes a run. Branches in this loop depend only on the kernel's parameters,
+ * so that warps stay together. A thread without a check runs the same code on a word of
+ * its own.
  *
- * The variable-to-check message of a leaf is its channel value in each iteration, so that
- * this value stays in shared memory. The posterior of a leaf is computed from the channel
+ * The variable-to-check message of a leaf is its channel value in each iteration.
+ * Therefore this value stays in shared memory. The posterior of a leaf is computed from the channel
  * value and the stored message when it is needed. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
@@ -389,7 +389,7 @@ private:
         if (barrier) {
             __syncthreads();
         }
-        // Units lack edges only if their degree is padded to this one.
+        // Units lack edges only if their degree was padded to Degree.
         constexpr bool filled =
             !Kind::leaf && padded_degree(Degree - 1) == Degree && Degree != 32;
         half2 t[Degree];
