@@ -14,8 +14,8 @@
  * its own.
  *
  * The variable-to-check message of a leaf is its channel value in each iteration.
- * Therefore this value stays in shared memory. The posterior of a leaf is computed from the channel
- * value and the stored message when it is needed. */
+ * Therefore this value stays in shared memory. The posterior of a leaf is computed from
+ * the channel value and the stored message when it is needed. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
