@@ -216,7 +216,8 @@ private:
     std::vector<std::byte> d_partial; // items of that frame, in the caller's format
     // Quantised sent values of a frame of a punctured or shortened code.
     std::vector<std::byte> d_quantised;
-    // Whether no batch so far was quantised on the host; see stays_in_caller_format().
+    // For channel values: whether no batch so far was quantised on the host; see
+    // stays_in_caller_format().
     bool d_may_stay_in_caller_format = true;
 
     std::uint64_t d_frame = 0;        // number of frames whose output has begun
