@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Coders without batches: those of gpufec encode, and the BCH decoder. */
+/* Coders that work on the caller's thread without batches (gpufec encode and the BCH
+ * decoder), and the output formats of gpufec encode. */
 
 #ifndef INCLUDED_GPUFEC_APPS_ENCODE_H
 #define INCLUDED_GPUFEC_APPS_ENCODE_H
@@ -60,7 +61,7 @@ struct bit_encoder {
     //! Encodes a message, or a block of a stream, to one bit per byte.
     std::function<void(const byte_vector& message, byte_vector& coded)> encode;
     float level = 1; //!< magnitude of float soft values
-    //! Appends the symbols of a frame's coded bits.
+    //! Appends the symbols of a frame's coded bits; null: no symbol output.
     std::function<void(const byte_vector& coded, byte_vector& out)> map = nullptr;
 };
 

@@ -203,7 +203,8 @@ bool output_file::keeps_content() const
 }
 
 // Opens the temporary file, and gives it the owner and permissions of the file that it
-// replaces. Returns false if these cannot be set; throws if the file cannot be opened.
+// replaces. Returns false if owner or permissions cannot be set; throws if the file
+// cannot be opened.
 bool output_file::open_temporary()
 {
     struct stat old;

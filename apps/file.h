@@ -30,8 +30,8 @@ class file
 public:
     //! Opens a file for reading; "-" is standard input.
     static file to_read(const std::string& path);
-    //! Takes a descriptor that open() has returned; throws if it is negative. Errors
-    //! begin with \p name. The destructor closes the descriptor if \p owned is true.
+    //! \p descriptor is the result of open(); a negative value throws. Errors begin with
+    //! \p name. The destructor closes the descriptor if \p owned is true.
     file(const std::string& name, int descriptor, bool owned);
     file(file&& other) noexcept;
     file& operator=(file&&) = delete;
@@ -46,7 +46,7 @@ public:
     bool readable(std::chrono::milliseconds limit) const;
     //! Writes all bytes.
     void write(const void* data, std::size_t bytes);
-    //! Truncates a regular file; other files stay as they are.
+    //! Truncates the file if it is a regular file.
     void clear();
     //! Flushes the file to disk, if the file is on a disk.
     void sync();
@@ -67,9 +67,10 @@ private:
  *
  * The path does not change before the first write. Existing content stays until the new
  * content is complete: new content is written to a temporary file in the same folder,
- * which is then renamed. Files without content, pipes, devices, open descriptors
- * (/dev/stdout) and files that cannot be replaced with their owner and permissions are
- * written in place. Functions throw std::runtime_error, which names the file.
+ * which is then renamed. write() writes files without content in place. Pipes, devices,
+ * open descriptors (/dev/stdout) and files that cannot be replaced with their owner and
+ * permissions are always written in place. Functions throw std::runtime_error, which
+ * names the file.
  */
 class output_file
 {
@@ -81,7 +82,7 @@ public:
     ~output_file();
 
     const std::string& name() const { return d_name; }
-    //! Returns whether the path has content that stays until close().
+    //! Returns whether the path has existing content that stays until close().
     bool keeps_content() const;
     //! Returns whether the file can be replaced by renaming a temporary file, so that
     //! replace() may be called more than once.
@@ -109,9 +110,9 @@ private:
 
     const std::string d_parameter, d_name, d_label;
     const std::filesystem::path d_path; // with symbolic links resolved
-    const bool d_shared;                // the path is an open descriptor
+    const bool d_shared;                // the path is that of an open descriptor
     bool d_replaceable = false;
-    bool d_open = false; // open for writing
+    bool d_open = false; // between open() and close()
     std::optional<file> d_in_place, d_temporary;
     std::string d_temporary_path;
 };

@@ -147,7 +147,8 @@ private:
         return at += std::strspn(at, " \t\r\n");
     }
 
-    // Numbers, null, true and false are stored as text.
+    // Parses the value at \p at, and sets \p at to its end. Numbers, null, true and false
+    // are stored as text.
     static json parse_value(const char*& at, int depth)
     {
         const char first = *skip_space(at);
@@ -252,7 +253,7 @@ private:
 
     form d_form = form::scalar;
     std::string d_text;
-    std::vector<member> d_members; // members, or items of an array without names
+    std::vector<member> d_members; // of an object, or items with empty names of an array
 };
 
 } // namespace gr::gpufec

@@ -41,7 +41,7 @@ struct option {
     std::string kind;
     std::string initial; //!< default value; "": none
     std::string help;
-    std::vector<std::string> choices() const; //!< the allowed values if `kind` lists them
+    std::vector<std::string> choices() const; //!< values that `kind` lists, else empty
 };
 
 struct option_table {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Support of long work: clock, progress line, signals, and the environment that reports
- * record. */
+/* Support of commands that take long: clock, progress line, signals, and a description of
+ * the machine for reports. */
 
 #ifndef INCLUDED_GPUFEC_APPS_PROGRESS_H
 #define INCLUDED_GPUFEC_APPS_PROGRESS_H

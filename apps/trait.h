@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface between commands and decoders. apps/decoders implements a decoder_trait
- * for each decoder; bench, ber, decode and encode use the decoders only through that
- * trait. */
+/* The interface between commands and decoders, and declarations of the commands.
+ * apps/decoders implements a decoder_trait for each decoder. The commands bench, ber,
+ * decode and encode use the decoders only through that trait. */
 
 #ifndef INCLUDED_GPUFEC_APPS_TRAIT_H
 #define INCLUDED_GPUFEC_APPS_TRAIT_H
@@ -60,7 +60,7 @@ public:
     //! Returns the number of units of work (decoder_trait::work) per information bit so
     //! far.
     virtual double work_per_bit() const { return 0; }
-    //! Prints a verdict on the input to stderr and returns statistics. Called at the end.
+    //! Prints a summary to stderr and returns statistics. Called at the end.
     virtual json conclude() { return json::object(); }
     //! Returns whether the input does not fit the code and the format; the exit status is
     //! then 3. Called at the end.
@@ -93,7 +93,8 @@ protected:
     const typename Decoder::sptr d_decoder;
 
 private:
-    // Returns hooks that print warnings and errors to stderr, but no information.
+    // Returns hooks that print warnings and errors to stderr, but no informational
+    // messages.
     decoder_hooks hooks()
     {
         decoder_hooks h;
@@ -142,8 +143,8 @@ public:
     double bits = 0;             //!< information bits per batch
     double work_per_bit = 0;     //!< units of work (decoder_trait::work) per bit
     json facts = json::object(); //!< members to add to the report
-    //! Returns the duration in ms of each step of a batch on each device; null without
-    //! CUDA.
+    //! Returns the duration in ms of each step of a batch on each device; null unless the
+    //! backend is CUDA.
     std::function<std::vector<std::vector<timed_step>>()> measure_devices;
 };
 
@@ -151,7 +152,8 @@ template <class Bench>
 class slot_adapter : public slot_bench
 {
 public:
-    //! \p bits_per_unit is the number of information bits per unit that \p Bench counts.
+    //! \p bits_per_unit is the number of information bits per frame, or 1 if
+    //! Bench::host_to_host() counts bits.
     template <class Options, class Source>
     slot_adapter(const Options& options, const Source& source, double bits_per_unit)
         : bench(options, source), d_bits_per_unit(bits_per_unit)
@@ -201,13 +203,13 @@ public:
     json facts = json::object(); //!< members to add to the report
 
     //! Simulates a point. \p progress is called repeatedly; if it throws, the simulation
-    //! ends and the counts so far are kept.
+    //! ends, and point() returns the counts so far.
     virtual void run(double at, const std::function<void()>& progress) = 0;
     // The following functions return results of the last point.
     virtual json decoder() const = 0;
     virtual json point() const = 0;
     virtual std::string remark() const { return ""; }
-    //! Returns whether anything was counted.
+    //! Returns whether the last point has counts.
     virtual bool any() const = 0;
     //! Returns whether the points of the range after this one need not be simulated.
     virtual bool enough() const { return false; }

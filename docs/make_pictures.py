@@ -19,8 +19,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 os.environ["GRC_BLOCKS_PATH"] = str(ROOT / "grc")
 
-# Sliders that are moved in each window: seconds after the start, variable and value. The last entry
-# is the time of the picture.
+# Changes of sliders in each window: seconds after the start, variable and value. The last entry is
+# the time of the picture.
 WINDOWS = {
     "viterbi_ccsds_live": [(8, "ebn0_db", 2.0), (13, "ebn0_db", 3.0), (19, None, None)],
     "ldpc_dvbs2_live": [(7, "esn0_db", 1.0), (11, "esn0_db", 0.7), (14, "esn0_db", 2.0),
@@ -72,7 +72,7 @@ def draw_window(name, folder, compiled):
             application.processEvents()
             time.sleep(0.02)
         widget = getattr(top, f"_{variable}_win", None)
-        if widget: # a slider; moving it sets the variable
+        if widget: # a slider, whose movement sets the variable
             widget.d_widget.counter.setValue(value)
         elif variable:
             getattr(top, "set_" + variable)(value)

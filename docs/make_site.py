@@ -61,8 +61,8 @@ STYLE = """.md-grid { max-width: 80rem; }
 [data-md-color-scheme="slate"] { --md-typeset-a-color: #9fb0ff; }
 """
 
-# A script that makes the search work when the site is opened from local files. Browsers then
-# neither fetch data nor start workers, so it loads the index as a script, and runs the worker in a
+# A script for the search in a site that is opened from local files, where browsers neither fetch
+# data nor start workers. The script loads the index as another script, and runs the worker in a
 # frame.
 SEARCH = """if (location.protocol === "file:")
   window.Worker = class extends EventTarget {
@@ -94,7 +94,7 @@ TEMPLATE = """{% extends "base.html" %}
 EXCEPTIONS = {"std::invalid_argument": "ValueError", "std::out_of_range": "IndexError",
               "std::runtime_error": "RuntimeError"}
 
-# Text of each block's picture: its input, its function and its output.
+# Lines of text in each block's picture: of its input, its function and its output.
 WAYS = {
     "gpu_viterbi_pbvd": (["soft values", "int8, float or 4 bits"],
                          ["parallel blocks", "of a batch", "decoded on a GPU or a CPU"],
@@ -206,7 +206,8 @@ MOST_ROWS, MOST_COLUMNS = 40, 9
 
 
 def scalar(value):
-    """Returns a number or string as it is, the median of a list of numbers, and None otherwise."""
+    """Returns a number or string unchanged, the median of a list of numbers, or None for other
+    values."""
     if isinstance(value, list) and value and all(
             isinstance(v, (int, float)) and not isinstance(v, bool) for v in value):
         return statistics.median(value)
@@ -214,8 +215,8 @@ def scalar(value):
 
 
 def written(key, value):
-    """Formats a value for a table. Floats from 1000 on are rounded to integers, others to three
-    significant digits. If the key has "per_s", the unit is added."""
+    """Formats a value for a table: floats from 1000 on without decimals, smaller floats with three
+    significant digits. Rates get a prefix and a unit, unless the key has a prefix."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
@@ -240,7 +241,7 @@ def words(*keys):
 
 
 def table_of_rows(rows):
-    """Converts rows of results to a table in Markdown, whose columns are the settings that differ
+    """Converts rows of results to a Markdown table. Its columns are the settings that differ
     between rows, and the figures. Returns None if there are no figures."""
     flat = []
     for row in rows:
@@ -355,7 +356,8 @@ def assemble(source, interface):
 
 
 class links(html.parser.HTMLParser):
-    """The links of an HTML page (targets), and its anchors (places)."""
+    """A parser that collects the links of an HTML page in `targets`, and its anchors in
+    `places`."""
 
     def __init__(self, page):
         super().__init__()
@@ -365,7 +367,7 @@ class links(html.parser.HTMLParser):
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
         self.places |= {found[key] for key in ("id", "name") if found.get(key)}
-        # Only these links are checked; scripts and styles come from the theme.
+        # Scripts and styles come from the theme, and are not checked.
         wanted = {"a": "href", "img": "src"}.get(tag)
         if found.get(wanted):
             self.targets.append(found[wanted])

@@ -40,7 +40,7 @@ def table(head, rows):
 
 
 def three(value):
-    """Formats a number with three significant digits, without an exponent."""
+    """Formats a number with two or three significant digits, or as an integer from 100 on."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
@@ -97,8 +97,8 @@ def ldpc_delay():
 
 
 def sync_rows():
-    """Returns the rows by frames per batch and by p (probability of insertions and of
-    deletions)."""
+    """Returns the rows by frames per batch and by p, the probability of an insertion and of a
+    deletion."""
     rows = {}
     for r in load("sync-kernels-h200.json", "sync-linear-h200")["rows"]:
         if r["precision"] == "float" and r["output"] == "symbols":
@@ -174,8 +174,8 @@ def dvbs2rx_one_block():
 
 
 def dvbs2rx_receiver():
-    """Tabulates the median numbers of correct packets. Where runs on the same samples differ, the
-    range is given too."""
+    """Tabulates the median numbers of correct packets, with the range if runs on the same samples
+    differ."""
     result, points = dvbs2rx_runs("dvbs2rx-receiver-cpu")
     ways = (("gr_dvbs2rx", "its own"), ("gpufec", "`gpu_ldpc_dvbs2` for its LDPC decoder"),
             ("gr_dvbs2rx_and_bbframe_to_ts", "`bbframe_to_ts` for its deheader"),
@@ -354,7 +354,7 @@ PICTURES = {"batch_against_latency.svg": batch_curves}
 
 
 def readme_steps():
-    """Tabulates the seconds that each step of the README takes on a newly installed system."""
+    """Tabulates the duration in s of each step of the README on a newly installed system."""
     steps = load("readme-debian12.json")["rows"]
     return table(["step", "seconds"],
                  [[f"`{s['step']}`" if re.match(r"git|cmake|sudo|scripts|gpufec", s["step"])
@@ -385,8 +385,8 @@ LDPC_PLANS = [
 
 
 def compared(head, plans, cells, of):
-    """Tabulates the rates of launch plans and of the plans to compare them with. `plans` lists (plan,
-    other plan, cases), `cells` returns the cells of a case, and `of` the rate of a plan."""
+    """Tabulates the rates of launch plans and of other plans to compare them with. `plans` lists
+    (plan, other plan, cases). `cells` returns the cells of a case, `of` a plan's rate in a case."""
     return table(
         ["plan", *head, "next plan", "its rate", "ratio"],
         [[f"`{plan}`", *cells(case), three(of(plan, case)), f"`{other}`", three(of(other, case)),

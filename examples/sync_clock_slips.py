@@ -48,7 +48,7 @@ def receive(samples, decoder):
 
 
 def nearest_words(bits, words):
-    """Decodes as if there were no slips: returns the symbol of the nearest word for each n bits."""
+    """Decodes without regard to slips: returns the symbol of the nearest word for each n bits."""
     n = CODE["n"]
     rows = bits[:len(bits) // n * n].reshape(-1, 1, n)
     index = np.arange(len(rows)) % CODE["frame_symbols"]
@@ -74,7 +74,7 @@ def main():
     words = book.reshape(210, 32, 10)
     sent = random.integers(0, 32, 210 * options.frames)
     bits = words[np.arange(len(sent)) % 210, sent].ravel()
-    # These probabilities of slips and flipped bits are rough estimates, which suffice.
+    # Rough estimates of the probabilities of slips and wrong bits suffice.
     decoder = gpufec.gpu_sync_map(book, **CODE, p_insert=1e-3, p_delete=2e-3,
                                   p_substitute=0.1, mode="stream", acquire=30,
                                   backend=options.backend)

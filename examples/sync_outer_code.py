@@ -82,7 +82,7 @@ class feedback(gr.interp_block):
         gr.interp_block.__init__(self, "feedback", [np.uint8], [np.float32], 1 << Q_BITS)
         self.set_tag_propagation_policy(gr.TPP_DONT)
         self._checks = checks
-        self._wrong = 0.5 # e in the current frame
+        self._wrong = 0.5 # e of the current frame
         symbols = np.arange(1 << Q_BITS)
         bits = symbols[:, None] >> np.arange(Q_BITS) & 1
         self._distance = (bits[:, None] != bits).sum(axis=2)
@@ -95,7 +95,8 @@ class feedback(gr.interp_block):
                           key=lambda tag: (tag.offset, str(tag.key) != "ldpc_valid")):
             wrong[at:] = self._wrong
             at = tag.offset - self.nitems_read(0)
-            # A tag ldpc_syndrome_weight, if any, follows ldpc_valid and replaces the weight 0.
+            # ldpc_syndrome_weight, the number of failed checks, follows ldpc_valid only in invalid
+            # frames.
             if str(tag.key) == "ldpc_valid":
                 self._wrong = self.probability(0)
             elif str(tag.key) == "ldpc_syndrome_weight":
@@ -112,8 +113,8 @@ class feedback(gr.interp_block):
 
 
 class concatenation(gr.top_block):
-    """A flowgraph of transmitter, channel and receiver. `p` is the probability of insertions and of
-    deletions; `turns` is the number of iterations."""
+    """A flowgraph of transmitter, channel and receiver. `p` is the probability of an insertion, and
+    of a deletion; `turns` is the number of iterations."""
 
     def __init__(self, options, p, turns):
         gr.top_block.__init__(self, "Synchronisation code within an LDPC code")
@@ -125,7 +126,7 @@ class concatenation(gr.top_block):
         inner = dict(q=1 << Q_BITS, n=N, frame_symbols=symbols)
         book = gpufec.codebook_random(N, 1 << Q_BITS, symbols, seed=1)
         count = options.frames * self.frame_bits
-        # The message is longer than the frames need; head() ends the stream.
+        # The code is of rate 1/2, so head() ends the stream before the end of this message.
         message = random.integers(0, 2, count, np.uint8)
 
         with tempfile.TemporaryDirectory() as folder:
@@ -138,7 +139,7 @@ class concatenation(gr.top_block):
                 algorithm="normalized_min_sum", normalization=0.8, max_iterations=50,
                 backend=options.backend) for _ in range(turns)]
         channel = gpufec.channel_bsid(p, p, 0.0, N * symbols, seed=options.seed)
-        # The buffer must hold frames until the last turn reads them.
+        # The channel's buffer must hold frames until the last iteration reads them.
         channel.set_min_output_buffer(64 * N * symbols)
         self.sent = blocks.vector_sink_b()
         codewords = blocks.head(gr.sizeof_char, count)

@@ -30,7 +30,7 @@ class viterbi_ber(gr.top_block):
             soft_input="float", packed_output=False, backend=backend, **shape)
         sent_bits = sum(map(int, code.puncturing.replace(",", ""))) or len(code.polynomials)
         stages = len(code.puncturing.split(",")[0]) or 1
-        # The rate ignores the tails of frames, which are short.
+        # Eb ignores the energy of the frames' tails, which are short.
         sigma = (2 * stages / sent_bits * 10**(ebn0_db / 10))**-0.5
 
         source = blocks.vector_source_b(bits.tolist())

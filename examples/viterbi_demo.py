@@ -28,7 +28,7 @@ except ImportError as error:
 FRAME_BITS = 8192
 GR_FEC_POLYNOMIALS = [79, 109]  # 171 and 133 octal, bits reversed as gr-fec requires
 
-# Name, puncturing pattern, rate, and several Eb/N0 in dB.
+# Codes to measure: name, puncturing pattern, rate, and values of Eb/N0 in dB.
 CODES = [("K=7 rate 1/2", "", 1 / 2, [2.0, 3.0, 4.0]),
          ("K=7 rate 3/4, punctured", "101,110", 3 / 4, [3.0, 4.0, 5.0])]
 

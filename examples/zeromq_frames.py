@@ -11,10 +11,10 @@ One flowgraph deals packets of frames and collects the decoded bits; each worker
     stream ─► deal ─► ledger ─► rep_msg_sink ┄┄► req_msg_source ─► decode ─► push_msg_sink ┄┄┐
     stream ◄─ collect ◄─ ledger ◄─ pull_msg_source ◄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┘
 
-A worker requests a packet of frames when it has capacity for one. The ledger keeps each
-packet until its decoded bits arrive, which acknowledges it. If they do not arrive in
-time, for example because the worker died, the ledger sends the packet again. Duplicate
-results are dropped, and the output is in the order of the input.
+A worker requests a packet of frames when it has capacity. The ledger stores each packet
+until the packet's decoded bits arrive as an acknowledgement. If the bits do not arrive in
+time, for example because the worker died, the ledger sends the packet again. The ledger
+drops duplicate results, and outputs the bits in the order of the input.
 """
 
 import argparse
@@ -85,8 +85,10 @@ class ledger(gr.basic_block):
         gr.basic_block.__init__(self, "ledger", in_sig=None, out_sig=None)
         self.window, self.timeout, self.size = window, timeout, size
         self.changed = threading.Condition()
-        self.dealt = collections.OrderedDict() # number: (time of sending, values), oldest first
-        self.back = {}                         # number: bits
+        # By packet number: time of sending and values of sent packets, oldest first; bits of
+        # acknowledged packets that are not yet output.
+        self.dealt = collections.OrderedDict()
+        self.back = {}
         self.next_in = self.next_out = self.again = self.ignored = 0
         self.ended = False
         self.message_port_register_out(pmt.intern("frames"))
@@ -157,7 +159,7 @@ class deal(gr.sync_block):
             self.book.deal(values.copy())
         return len(input_items[0])
 
-    def stop(self): # the input has ended, and all of it is sent
+    def stop(self): # GNU Radio calls stop() after all input is sent
         self.book.end()
         return True
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes the frame sizes, rates and constellations of all codes into the block definitions.
+"""Writes options and checks of frame sizes, rates and constellations into the block definitions.
 
 Usage: make_codes.py, with gnuradio.gpufec where Python finds it (PYTHONPATH)
 
-The library has the list of codes. Text between "# Codes: NAME" and "# End of codes" is replaced.
+The codes are those of the library. Text between "# Codes: NAME" and "# End of codes" is replaced.
 """
 
 import functools
@@ -19,7 +19,8 @@ from gnuradio import gpufec
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 CODES = gpufec.ldpc_code
-# Each NR graph has 51 lifting sizes and more than 40 rates; the lists offer some of them.
+# The options offer some of the 51 lifting sizes of each NR graph, and those of its more than 40
+# rates whose denominator, in lowest terms, is not larger than this one.
 OFFERED_LIFTINGS = (64, 128, 256, 384)
 LARGEST_OFFERED_DENOMINATOR = 6
 SHORT_TITLES = {"DVB-S2": "S2", "DVB-S2X": "S2X", "DVB-T2": "T2", "CCSDS C2": "C2",
@@ -39,8 +40,8 @@ def is_nr(size):
 
 @functools.lru_cache(None)
 def sizes_and_rates(standard, make=None):
-    """Returns the rates by frame size. With make, only those that the block accepts, and only
-    frame sizes with such a rate."""
+    """Returns the rates by frame size. If `make`, the constructor of a block, is given, only the
+    codes that the block accepts are included."""
     found = {}
     for size in CODES.frame_sizes(standard):
         rates = [rate for rate in CODES.rates(standard, size)
@@ -52,7 +53,7 @@ def sizes_and_rates(standard, make=None):
 
 @functools.lru_cache(None)
 def modcods(standard, size, constellation):
-    """Returns the rates that have a MODCOD with a constellation, those of DVB-S2 first."""
+    """Returns the rates of the MODCODs with a constellation, those of DVB-S2 first."""
     decoder, found = None, []
     for rate in CODES.rates(standard, size):
         if decoder is None:
@@ -101,7 +102,7 @@ def allowed(field, values, owner):
 
 
 def size_checks(label, standards, make):
-    groups = {} # standards by their list of frame sizes
+    groups = {} # standards with the same frame sizes, by these sizes
     for standard, title in standards.items():
         if standard != "nr":
             groups.setdefault(tuple(sizes_and_rates(standard, make)), {})[standard] = title
@@ -186,8 +187,8 @@ def is_offered(size, rate):
 
 
 def rate_options(standards, make, rates_of):
-    """Returns the rates with their labels. Those of DVB-S2 normal come first, and their label is
-    the rate alone."""
+    """Returns the rates with their labels. The rates of DVB-S2 normal come first, and their labels
+    name no standard."""
     options = {rate: rate for rate in rates_of("dvbs2", "normal")}
     places = {}
     for standard, title in standards.items():

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Helpers of the simulations on a device: tables in shared memory, received values (equal
- * to those that the host makes), and batch sizes. */
+/* Helpers of the simulations on a device: grid sizes, tables in shared memory, received
+ * values (equal to those of the host), 16-byte stores, and construction of channels. */
 
 #ifndef INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_CUH
 #define INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_CUH
@@ -72,8 +72,8 @@ template <class Value, unsigned Count>
 class group
 {
 public:
-    //! Combines \p value with value \p i by bitwise or. The index must be a constant
-    //! after loop unrolling, so that the array stays in registers.
+    //! Combines \p value with value \p i of the group by bitwise or. \p i must be a
+    //! constant after loop unrolling, so that the array stays in registers.
     __device__ void put(unsigned i, Value value)
     {
         d_words[i / per_word] |= bits_of(value) << (32 / per_word * (i % per_word));

@@ -46,9 +46,9 @@ inline std::string needs_host(const run_options& run)
 /*!
  * \brief Returns the result of \p on_device(channel) or of \p on_host().
  *
- * The host simulates if a device fails or cannot be used, except in the cases of
- * exceptions below. Its result is the same, because data and noise depend only on the
- * seed.
+ * The host simulates if a device fails or cannot be used, unless an exception below
+ * applies. The results of host and device are equal, because data and noise depend only
+ * on the seed.
  * \param because the reason why a device cannot be used, or ""
  * \throws std::invalid_argument if the options demand a device and \p because is not
  *         empty

@@ -164,14 +164,14 @@ class qa_converting(unittest.TestCase):
                                                        packed_output=False, **arguments)
                 wrong = np.count_nonzero(decoded[:len(sent)] != sent)
                 self.assertLessEqual(wrong, 2e-3 * len(sent))
-                # Even with a wrong scale bits are correct, so the scale is tested by itself.
+                # Bits are correct even with a wrong scale, so the test checks the scale separately.
                 if arguments["soft_input"] != "packed4": # packed4 has no scale
                     steps = self.mean_steps(values, **arguments)
                     self.assertGreater(steps, 16)
                     self.assertLess(steps, 64)
 
     def mean_steps(self, values, soft_input, soft_scale=32, positive_bit=1):
-        """Returns the mean magnitude of soft values in int8 steps. It should be about 32."""
+        """Returns the mean magnitude of soft values in int8 steps, about 32 with a right scale."""
         offset, scale = {"uint8": (128, 1), "float": (0, soft_scale)}.get(soft_input, (0, 1))
         return np.mean(np.abs(values.astype(float) - offset)) * scale
 
@@ -179,8 +179,8 @@ class qa_converting(unittest.TestCase):
         self.both("gr_fec_stream", soft(self.coded(preset="gr_fec")), 0.8)
 
     def test_gnu_radios_own_flowgraph(self):
-        """Runs gr-fec's example for GNU Radio Companion with the block and fields that the page
-        suggests."""
+        """gr-fec's example for GNU Radio Companion decodes without errors with the block and fields
+        that the page suggests."""
         drawn = pathlib.Path(gr.prefix()) / "share/gnuradio/examples/fec/fecapi_cc_decoders.grc"
         try:
             from gnuradio.grc.core import Messages
@@ -308,7 +308,8 @@ class qa_converting(unittest.TestCase):
 
     @unittest.skipUnless(ALIST.exists(), "the alist files of gr-fec are not installed")
     def test_gr_fec_ldpc(self):
-        """Tests the examples before and after, and each row of the table with gr-fec's encoder."""
+        """The examples before and after decode, and so does each row of the table with the output
+        of gr-fec's encoder in that row."""
         bits = self.bits[:100 * 152]
         coded = through(bits, fec.encoder(fec.ldpc_encoder_make(str(ALIST)), 1, 1))
         received = soft(coded, 0.3)
@@ -381,7 +382,8 @@ class qa_converting(unittest.TestCase):
             self.assertLess(np.mean(decoded != self.bits), 2e-3)
 
     def test_vitdec_rows(self):
-        """Tests each row of the table for vitdec with values in MATLAB's conventions."""
+        """With the parameters in the rows for vitdec, frames, hard bits and punctured values in
+        MATLAB's conventions decode."""
         rows = dict(re.findall(r"(?m)^\| (`'\w+'`|a puncture pattern)[^|]*\| ([^|]+) \|$", PAGE))
         self.assertEqual(set(rows), {"`'cont'`", "`'term'`", "`'trunc'`", "`'unquant'`", "`'soft'`",
                                      "`'hard'`", "a puncture pattern"})
@@ -441,7 +443,7 @@ class qa_converting(unittest.TestCase):
         self.assertEqual([v for _, v in support.tags_of(tags, "ldpc_iterations")], [30] * 4)
 
     def test_monitoring_of_dvbs2rx(self):
-        """The replacements for gr-dvbs2rx's methods that the page names exist."""
+        """The page's replacements for gr-dvbs2rx's methods exist, and report an invalid frame."""
         table = PAGE[PAGE.index("| gr-dvbs2rx | here |"):].split("\n\n")[0]
         message, llr = self.llrs(0.75)
         llr[:64800] = llr[64800:2 * 64800][::-1] # makes the first frame undecodable

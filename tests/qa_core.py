@@ -37,7 +37,7 @@ class qa_core(unittest.TestCase):
                 self.assertEqual(theirs(path), [])
 
     def test_blocks_are_found_out(self):
-        """Checks the search itself: it must find headers of GNU Radio in a block."""
+        """theirs() finds headers of GNU Radio in the source of a block."""
         self.assertTrue(theirs(ROOT / "lib" / "blocks" / "viterbi" / "gpu_viterbi_pbvd_impl.cc"))
 
 

@@ -72,7 +72,7 @@ class qa_cpp(unittest.TestCase):
         self.assertLessEqual(found, COMMON, said)
 
     def test_InstalledHeaders_AreComplete(self):
-        """Installed headers include only each other and standard headers, none of GNU Radio."""
+        """The installed headers are those of the core, and include no headers of GNU Radio."""
         headers = self.prefix / "include" / "gnuradio" / "gpufec"
         self.assertEqual({h.name for h in headers.iterdir()}, set(qa_core.PUBLIC))
         for header in headers.iterdir():

@@ -83,7 +83,7 @@ class qa_site(unittest.TestCase):
         self.assertIn('data-md-color-scheme="slate"', page)
 
     def test_SearchOnFiles_FindsPagesByName(self):
-        """The search index is a script, which local pages may load. It has the pages and their
+        """The search index, a script that local pages may load, has the titles of pages and
         sections."""
         script = (self.site / "search" / "search_index.js").read_text()
         index = json.loads(re.fullmatch(r"var __index = (.*);", script)[1])
@@ -106,7 +106,7 @@ class qa_site(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("doxygen"), "Doxygen is not installed")
     def test_interface(self):
-        """If Doxygen has made its pages, the pages of blocks link to them."""
+        """Doxygen makes its pages without warnings, and the pages of blocks link to them."""
         template = (ROOT / "docs" / "doxygen" / "Doxyfile.in").read_text()
         with tempfile.TemporaryDirectory() as folder:
             settings = template.replace("@PROJECT_SOURCE_DIR@", str(ROOT)).replace("@VERSION@", "")

@@ -95,7 +95,7 @@ double median(std::vector<double> values)
     return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-// The measurements, as JSON and as text.
+// Results of the measurements, as JSON and as text.
 class bench_report
 {
 public:

@@ -211,8 +211,8 @@ public:
     }
 
 private:
-    // Returns the name of the member with a point's value of --range, which is the first
-    // column.
+    // Returns the name of the member of a point that has its value of --range. This
+    // member is in the first column.
     const std::string& range_member() const
     {
         return d_simulation.columns.front().member;
@@ -292,7 +292,7 @@ int ber(const decoder_trait& trait, const arguments& args)
     if (!values) {
         return 0;
     }
-    json_file file(*values, { "resume" }); // a report can be continued in place
+    json_file file(*values, { "resume" }); // --resume may name the same file
     std::optional<output_file> png;
     if (values->has("plot")) {
         if (values->text("plot") == "-") {

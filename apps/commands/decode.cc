@@ -90,8 +90,8 @@ public:
     }
 
 private:
-    // Returns the number of bytes to read at a time: those of 2^20 items, or of the items
-    // of 10 ms if a pace is set and these are fewer.
+    // Returns the number of bytes to read at a time: the size of 2^20 items. If a pace is
+    // set, the items of 10 ms limit this number too.
     std::size_t chunk_bytes() const
     {
         const double items = d_pace > 0 ? d_pace / 100 : 1u << 20;

@@ -33,7 +33,7 @@ bch_code code_of(const option_values& values, json& facts)
     return code;
 }
 
-// Returns the scrambling sequence of \p k bits, packed; zeros if the option is "false".
+// Returns the scrambling sequence of \p k bits, packed; zeros unless \p option is "true".
 byte_vector
 scrambling_of(const option_values& values, const std::string& option, unsigned k)
 {

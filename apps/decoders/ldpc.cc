@@ -155,7 +155,7 @@ public:
     }
 
     //! Sets a text that conclude() adds to its message if no frame could be decoded and
-    //! the decoder has no verdict.
+    //! the decoder has no diagnosis (ldpc_decoder::verdict()).
     void set_doubt(const std::string& doubt) { d_doubt = doubt; }
 
     bool no_signal() const override
@@ -187,7 +187,7 @@ private:
     const bool d_soft, d_unpacked;
     const double d_edges_per_bit;
     float d_factor = 1;
-    std::vector<float> d_scaled; // input in nats
+    std::vector<float> d_scaled; // float input multiplied by d_factor
     std::uint64_t d_frames = 0, d_iterations = 0, d_wrong = 0;
     std::string d_doubt;
 };
@@ -483,7 +483,7 @@ public:
     json point() const override
     {
         auto j = to_json(result->decoded);
-        j.add("ebn0_db", options.ebn0_db); // JSON null without noise
+        j.add("ebn0_db", options.ebn0_db); // infinity (no noise) becomes JSON null
         j.add("esn0_db", options.ebn0_db + eb_to_es_db());
         if (options.reference) {
             j.add("sum_product", to_json(result->reference));

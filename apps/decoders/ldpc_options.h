@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The options of LDPC codes and decoders: the parameters of the gpu_ldpc_dvbs2 block. */
+/* Tables and parsing of the options of LDPC codes and decoders, which correspond to the
+ * parameters of the gpu_ldpc_dvbs2 block. */
 
 #ifndef INCLUDED_GPUFEC_APPS_DECODERS_LDPC_OPTIONS_H
 #define INCLUDED_GPUFEC_APPS_DECODERS_LDPC_OPTIONS_H
@@ -35,7 +36,7 @@ struct dvb_names {
     std::string standard, frame_size, rate, constellation;
 };
 
-//! Returns whether --soft-input asks for symbols.
+//! Returns whether --soft-input selects symbols.
 bool has_symbols(const option_values& values);
 //! Returns the code that the options select, and prints its warning, if any.
 //! \throws usage_error, std::invalid_argument

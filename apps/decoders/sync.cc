@@ -262,7 +262,8 @@ public:
         }
     }
 
-    //! Ends the input. The items of an incomplete frame are decoded as a shorter frame.
+    //! Ends the input. In framed mode, the items of an incomplete frame are decoded as a
+    //! shorter frame.
     void finish() override
     {
         if (d_length && !d_gathered.empty()) {
@@ -304,7 +305,7 @@ public:
         const auto missing = (left - std::min(left, lacking) + d_reads - 1) / d_reads;
         say(d_invalid, "frames cannot be decoded");
         say(d_unlocked, "frames are decoded without lock");
-        // A remainder no longer than a possible drift may belong to the last frame.
+        // A remainder no longer than the largest drift may belong to the last frame.
         if (const auto rest = d_items - d_frame_end;
             !d_framed && d_frames > 0 && rest > d_decoder->window().last) {
             std::cerr << "gpufec: the input ends in the middle of a frame, after about "
@@ -427,9 +428,9 @@ private:
     const bool d_framed;
     const std::size_t d_frame_bits;
     std::int64_t d_items = 0,
-                 d_frame_end = 0; // number of items of a stream; end of its last frame
+                 d_frame_end = 0; // in stream mode: items pushed; end of the last frame
     const unsigned d_reads;
-    std::uint64_t d_pushed = 0; // number of pushed reads
+    std::uint64_t d_pushed = 0; // reads pushed so far, d_reads per frame
     const frame_lengths d_next_length;
     std::optional<std::size_t> d_length; // length of the current frame, if any
     std::vector<std::byte> d_gathered;
@@ -493,7 +494,7 @@ std::unique_ptr<slot_bench> make_slots(const sync_options& options, const frames
     return slots;
 }
 
-// Returns the lengths of frames that are pushed repeatedly.
+// Returns the lengths of the frames \p given, repeated without end.
 frame_lengths lengths_of(const frames& given)
 {
     return [&given, next = std::size_t(0)]() mutable {
@@ -507,7 +508,7 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
     const frame_source source(options, 1);
     const auto given = std::make_shared<frames>();
     auto subject = std::make_unique<bench_subject>();
-    for (unsigned f = 0; f < 64; ++f) { // enough, because all frames take the same time
+    for (unsigned f = 0; f < 64; ++f) { // few frames suffice: all take the same time
         given->push_back(source.make(f));
         const auto& items = given->back().items;
         subject->items.insert(subject->items.end(), items.begin(), items.end());

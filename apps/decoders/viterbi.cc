@@ -396,8 +396,8 @@ std::unique_ptr<slot_bench> make_slots(const viterbi_options& options,
                                        const std::vector<std::byte>& items)
 {
     if (is_float(options) || options.format == soft_format::uint8) {
-        // This input is converted to int8 when it is copied to a slot. The benchmark of
-        // slots, whose input is in the slots already, would leave out the conversion.
+        // Input of these formats is converted to int8 on its way into a slot. The
+        // benchmark of slots would leave out the conversion, because it fills slots once.
         return nullptr;
     }
     auto slots = std::make_unique<slot_adapter<slot_benchmark>>(options, items, 1);
@@ -533,7 +533,7 @@ public:
     {
         const auto bound = theory();
         auto j = to_json(result->decoded);
-        j.add("ebn0_db", options.ebn0_db); // JSON null without noise
+        j.add("ebn0_db", options.ebn0_db); // infinity (no noise) becomes JSON null
         j.add("theory", bound ? json(*bound) : json());
         j.add("errors_by_tenth", to_json(result->errors_by_tenth));
         if (options.reference) {

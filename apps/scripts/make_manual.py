@@ -40,7 +40,7 @@ def option_rows(table):
         help_text = sentence(o["help"].strip())
         if "|" in kind:
             *first, last = kind.split("|")
-            choices = ", ".join(first) + " or " + last # values stay as they are typed
+            choices = ", ".join(first) + " or " + last # values are not capitalised
             help_text = f"{choices}; {o['help'].strip()}" if help_text else choices
         if o["initial"]:
             help_text += f" (default: {o['initial']})"

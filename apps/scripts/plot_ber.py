@@ -28,7 +28,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
 
-Z = 1.96  # quantile of a 95 % interval
+Z = 1.96  # half-width of a 95 % interval in standard deviations
 
 
 def of_symbols(report):

@@ -116,7 +116,7 @@ class qa_ber(unittest.TestCase):
         self.assertLess(abs(point["ratio"] - 1), 3 * point["ratio_confidence"])
 
     def test_Confidence_CoversTheRatesOfOtherSeeds(self):
-        """Of 40 estimates, about 38 are expected to be within their 95 % interval."""
+        """At least 34 of 40 estimates are within their 95 % interval; 38 are expected."""
         call = ["--range", "1", "--min-errors", "0", "--max-bits", "1e5"]
         exact = self.ber("--range", "1", "--min-errors", "0", "--max-bits", "2e7")["points"][0]
         points = [self.ber(*call, "--seed", str(seed))["points"][0] for seed in range(40)]
@@ -144,7 +144,8 @@ class qa_ber(unittest.TestCase):
         self.assertGreaterEqual(point["bits"], 1e6)
 
     def test_CatastrophicCode_HasNoTheory(self):
-        """1 + D² and 1 + D have the common factor 1 + D."""
+        """The polynomials 1 + D² and 1 + D have the common factor 1 + D. A message says that there
+        is no union bound, and the report has none."""
         result = run("ber", "viterbi", "--backend", "cpu", "--constraint-length", "3",
                      "--polynomials", "5,6", "--range", "3", "--max-bits", "1e4", "--json", "-")
         self.assertEqual(result.stderr, b"gpufec: theory is not shown: K=3 (5,6) is catastrophic "

@@ -63,7 +63,7 @@ class qa_decode_ldpc(unittest.TestCase):
             result = run("decode", "ldpc", "--backend", "cpu", "--code-file", self.code,
                          "--message-positions", given, "--unpacked", "-", "-",
                          input=self.soft)
-            if given == "last": # the last four bits depend on each other
+            if given == "last": # the last four bits are linearly dependent
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(b'--message-positions is "last": entry 3, position 6',
                               result.stderr)
@@ -226,10 +226,11 @@ class qa_decode_symbols(unittest.TestCase):
         out = self.decode(self.sent(self.MODCOD, self.messages(self.frames)), *self.MODCOD,
                           "--output", "bbframe")
         self.assertEqual(out.stdout, self.frames)
+        # Soft values are decoded to BBFRAMEs too.
         out = run("decode", "ldpc", "--output", "bbframe", "--descramble", "true", "-", "-",
                   input=run("encode", "ldpc", "-", "-", input=self.messages(
                       self.frames, "--scramble", "true")).stdout)
-        self.assertEqual((out.returncode, out.stdout), (0, self.frames)) # from soft values
+        self.assertEqual((out.returncode, out.stdout), (0, self.frames))
 
     def test_Packets_AreThoseThatWereSent(self):
         noisy = self.sent(self.MODCOD, self.messages(self.frames, "--scramble", "true"), 2.0)

@@ -71,7 +71,8 @@ class qa_decode_sync(unittest.TestCase):
             self.assertAlmostEqual(sum(row), 1, places=5)
 
     def test_likelihoods_of_symbols(self):
-        """An item has several floats, and the tool's buffers end within items."""
+        """Likelihoods that exclude all symbols but one give the output of hard symbols, although
+        buffers of the tool end within an item of several floats."""
         repeats = 200
         with open(self.lengths, "w") as file:
             file.write(" ".join(str(len(f)) for f in self.frames * repeats))
@@ -88,7 +89,8 @@ class qa_decode_sync(unittest.TestCase):
             self.assertEqual(soft.stdout, hard.stdout)
 
     def test_reads(self):
-        """Three reads per frame: unchanged, with a deletion, and with an insertion."""
+        """Three reads per frame (unchanged, with a deletion, with an insertion) are decoded without
+        further errors, with any batch size."""
         reads = []
         for frame in self.frames:
             reads += [frame, frame[:40] + frame[41:], frame[:90] + [1] + frame[90:]]

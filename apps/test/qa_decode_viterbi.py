@@ -89,7 +89,7 @@ class qa_decode(unittest.TestCase):
                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
             process.stdin.write(self.soft)
             process.stdin.flush()
-            # The input has not ended, so there is output only because of the latency limit.
+            # The input has not ended, so only the latency limit causes output.
             wait_until(lambda: bytes_in(process.stdout) > 0, process)
             output, _ = process.communicate(timeout=TIMEOUT_S)
         self.assertEqual(output, pack(self.bits))
@@ -184,7 +184,7 @@ class qa_wrong_code(unittest.TestCase):
             for bit in bits[first:first + 210] + [0] * 6:
                 register = (register << 1 | bit) & 127
                 for taps in 0o133, 0o171:
-                    # The newest bit is the polynomial's most significant.
+                    # The newest bit is the lowest in the register, and the highest in a polynomial.
                     mirrored = int(f"{taps:07b}"[::-1], 2)
                     coded.append(bin(register & mirrored).count("1") % 2)
         soft = array.array("b", [64 * c - 32 for c in coded[100:]]).tobytes()

@@ -63,7 +63,7 @@ class qa_interrupted(unittest.TestCase):
         report = json.loads(self.interrupt(
             signal.SIGINT, "ldpc", "--frame-size", "short", "--range", "0.5", "--max-frames",
             "2000", "--min-frame-errors", "0", "--max-iterations", "5", "--reference", "--json",
-            "-", shown=r" 5\.00 +[1-9]\S+ +[1-9]")) # the reference has errors too
+            "-", shown=r" 5\.00 +[1-9]\S+ +[1-9]")) # waits until the reference has errors
         self.assertFalse(report["complete"])
 
     def test_complete(self):
@@ -73,7 +73,7 @@ class qa_interrupted(unittest.TestCase):
 
 
 class qa_resumed(unittest.TestCase):
-    """Tests that continue incomplete reports."""
+    """Tests that --resume keeps complete points of a report and simulates the others."""
 
     CALL = ["ber", "viterbi", "--backend", "cpu", "--range", "1:1:3", "--max-bits", "1e6"]
 
@@ -213,7 +213,8 @@ class qa_resumed(unittest.TestCase):
                       ([True], [True, False]))  # the second point may have been started
 
     def test_IgnoredSignals_StayIgnored(self):
-        """nohup ignores SIGHUP; a shell ignores SIGINT for programs in the background."""
+        """A simulation that ignores SIGHUP (under nohup) and SIGINT (in a shell's background) ends
+        normally in spite of both signals."""
         def ignore():
             for number in (signal.SIGHUP, signal.SIGINT):
                 signal.signal(number, signal.SIG_IGN)

@@ -127,7 +127,7 @@ class qa_usage(unittest.TestCase):
         self.check_refused("OUT", "decode", "sync", "a")
 
     def test_OptionsWithoutEffect_AreTold(self):
-        """Tests each option with options that make it ineffective, and with options that do not."""
+        """A warning is printed if other options make an option ineffective, and only then."""
         symbols = "--soft-input=symbols"
         for decoder, option, others, mend in (
                 ("viterbi", "--lock-constellation=qpsk", "", "--lock=auto"),
@@ -231,7 +231,7 @@ class qa_info(unittest.TestCase):
             self.assertRegex(text, rf"  {size}(  |\n)")
             for rate in known:
                 self.assertIn(f"  {rate}", text)
-            if standard != "nr" or size in ("bg1 z2", "bg2 z384"): # NR has many sizes
+            if standard != "nr" or size in ("bg1 z2", "bg2 z384"): # NR has many: two are tested
                 result = run("encode", "ldpc", "--standard", standard, "--frame-size", size,
                              "--rate", known[-1], os.devnull, os.devnull)
                 self.assertEqual(result.returncode, 0, result.stderr)

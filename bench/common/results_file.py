@@ -127,8 +127,8 @@ def _row(value):
 
 def rows_of(value, **labels):
     """Converts a nested value to a list of rows, with `labels` as further entries. If the value is
-    too deeply nested for one row, each of its entries becomes rows of its own, with the entry's
-    position in `table` and `name`."""
+    too deeply nested for one row, each of its entries becomes one or more rows; `table` and `name`
+    of these rows name the entry."""
     if isinstance(value, list) and not _scalars(value):
         return [row for item in value for row in rows_of(item, **labels)]
     if not isinstance(value, dict):

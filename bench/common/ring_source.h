@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A source block for benchmarks that costs no memory traffic. */
+/* A source block for benchmarks that writes to its output buffer only once. */
 
 #ifndef INCLUDED_GPUFEC_BENCH_RING_SOURCE_H
 #define INCLUDED_GPUFEC_BENCH_RING_SOURCE_H
@@ -79,8 +79,8 @@ public:
         set_max_output_buffer(-1); // GNU Radio would keep the size that it has set
     }
 
-    //! Returns the time at which an item is due. The source must have a rate and have
-    //! begun.
+    //! Returns the time at which an item is due. The source must have a rate, and work()
+    //! must have been called.
     clock::time_point due(std::uint64_t item) const
     {
         return clock::time_point(clock::duration(d_begin)) +
@@ -180,7 +180,7 @@ private:
     const std::vector<tag> d_tags;
     const double d_rate;
     std::size_t d_size;
-    std::uint64_t d_filled_at = 0; // items produced when the whole buffer is filled
+    std::uint64_t d_filled_at = 0; // value of d_emitted at which the buffer is filled
     std::atomic<std::uint64_t> d_emitted{ 0 };
     std::atomic<clock::rep> d_begin{ 0 };
     std::atomic<bool> d_rests{ false };

@@ -131,9 +131,9 @@ def ways_of_a_device(decoder, values, **more):
 
 
 def beside_bench(subject, frames, args, run):
-    """Returns rates in Mb/s. `gpufec bench` measures those of the kernels alone, and from pinned
-    input to pinned output ("slot to slot"). This function measures those of arrays that the device
-    accesses in place. The work per frame is the same in all cases."""
+    """Returns rates in Mb/s: of the kernels alone and from pinned input to pinned output ("slot to
+    slot"), both measured by `gpufec bench`, and of decoding arrays that the device accesses in
+    place. The work per frame is the same in all cases."""
     facts = json.loads(subprocess.run(
         [args.tool, "bench", subject.command, *subject.words, *subject.fixed_words,
          "--backend=cuda", "--json=-"], check=True, capture_output=True, text=True).stdout)

@@ -73,8 +73,8 @@ def ber(tool, decoder, options, bits):
 
 def rate_of(tool, decoder, options, guess, least):
     """Returns bits per second, the report of the longer run, and the durations of both runs.
-    `guess` is an estimate in bits per second; `least` is how much longer the longer run should
-    take, in seconds."""
+    `guess` is an estimate in bits per second. `least` is the intended difference between the
+    durations of the two runs, in seconds."""
     few, short = ber(tool, decoder, options, guess * least / 4)
     for _ in range(5):
         many, long = ber(tool, decoder, options, few["bits"] + guess * least)

@@ -53,7 +53,7 @@ public:
     void reset() { d_at = 0; }
 
     //! Returns a row per work() call, in seconds: from the beginning of the stream until
-    //! the first byte was due, and from then until its arrival.
+    //! the call's first byte was due, and from then until the arrival of this byte.
     py::array_t<float> delays() const
     {
         const std::lock_guard<std::mutex> lock(d_mutex);

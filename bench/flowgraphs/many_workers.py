@@ -8,8 +8,8 @@ error rates as tasks of Dask, and frames sent by gr-zeromq. The script also chec
 worker in mid-run changes neither counts nor bits nor their order.
 
 Runs with different numbers of workers alternate, and medians are compared. Other work on the
-machine distorts the figures, so the report has its load. Leave one processor more than there are
-workers, for the client, the scheduler and the flowgraph that distributes frames."""
+machine distorts the figures, so the report has the machine's load. The client, the scheduler and
+the flowgraph that distributes frames need a processor besides those of the workers."""
 
 import argparse
 import importlib.util
@@ -70,7 +70,7 @@ class Cluster:
 
 def simulate(cluster, tasks, size, kill_after=None):
     """Returns a simulation's error counts and its duration in seconds. If kill_after is given,
-    worker 1 is killed after so many tasks."""
+    the first worker is killed after that number of tasks."""
     from gpufec import distributed as there
 
     def progress(_, total):

@@ -61,7 +61,7 @@ class ring(gr.sync_block):
     def work(self, _, output_items):
         out = output_items[0]
         n = len(out)
-        # If the buffer is larger than the ring, part of it would never be written.
+        # In a larger buffer than `size` items, some items would never be written.
         if n > self.size // 2:
             raise RuntimeError(f"the ring is larger than its {self.size} items")
         if self.done < self.size:

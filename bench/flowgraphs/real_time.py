@@ -37,9 +37,9 @@ BLOCKS = {"viterbi": soak.viterbi, "ldpc": soak.ldpc, "sync": soak.sync}
 
 def measured(rates, seconds, options, status_tags):
     """Decodes a stream for each block in `rates` (values per second, 0 for as fast as possible) in
-    one flowgraph. Returns two dictionaries with an entry per block. An entry of the first has the
-    block, its sink, and its input values per work item without and with overlaps. An entry of the
-    second is an array with the rate of the block's source in each second, in values per second."""
+    one flowgraph. Returns two dictionaries with an entry per block: the block, its sink, and its
+    input values per work item without and with overlaps; and the rate of the block's source in each
+    second, as an array in values per second."""
     graph, chains = gr.top_block(), {}
     for name, rate in rates.items():
         tags = {} if name == "viterbi" else dict(status_tags=status_tags)

@@ -117,7 +117,7 @@ def main():
     names = list(KINDS)
     rates(names[:1], 0.1) # opens the device
     if options.leave_mib:
-        taken = gpufec.device_array( # kept until the end
+        taken = gpufec.device_array( # allocated until the program ends
             (device_bytes("free") - (options.leave_mib << 20),), np.uint8)
     result = {"left_mib": options.leave_mib,
               "memory": {kind: memory(kind) for kind in names}}

@@ -102,7 +102,7 @@ SETTINGS = {"viterbi": ("soft_scale", 32, 10, 60), "ldpc": ("llr_scale", 2, 1, 4
             "sync": ("max_latency_ms", 50, 0, 50)}
 
 
-PERIODS = 64  # number of periods in a source's buffer; only the first has tags
+PERIODS = 64  # number of periods in the items that a source repeats; only the first has tags
 # Seconds for which each block runs alone, without events, at the beginning and at the end of the
 # test, so that both rates can be compared.
 CALM_S = 8
@@ -110,7 +110,7 @@ WEIGHTS = {"setters": 0.9, "restarts": 0.07, "locks": 0.03}
 
 
 def ring_bytes(backend):
-    """Returns the minimum size in bytes of a source's buffer. It exceeds what any block requests,
+    """Returns the minimum size in bytes of a source's buffer. The size exceeds any block's request,
     because ring_source must make the largest request."""
     return (32 if backend == "cpu" else 384) << 20
 
@@ -200,8 +200,8 @@ def allocated_bytes():
 
 def host_rates():
     """Measures the speed of one thread of the host: bytes copied, bytes summed by CRC-32, and PMTs
-    created, per second (medians). If they vary, the host is shared, and rates that a block's thread
-    limits vary too."""
+    created, per second (medians). If these rates vary, the host is shared, and the rate of a block
+    varies too if the block's thread limits this rate."""
     data = np.frombuffer(np.random.default_rng(1).bytes(64 << 20), np.uint8)
     to = np.empty_like(data)
 

@@ -7,8 +7,9 @@
 
 The code has K=7 and rate 1/2, with int8 input. The script measures the rate of the kernels, and
 the rate from host memory to host memory with batches distributed round-robin. Each is measured on
-every single device and on all devices together. If GNU Radio can be imported, it also measures flowgraphs with one block on all devices, and with one block per
-device (bench/flowgraphs/flowgraph_rate.py).
+every single device and on all devices together. If GNU Radio can be imported, the script also
+measures flowgraphs with one block on all devices, and with one block per device
+(bench/flowgraphs/flowgraph_rate.py).
 
 Usage: viterbi_devices.py GPUFEC [--devices 0,1] [--json FILE]
 """

@@ -4,10 +4,10 @@
 """Counts the instructions that the phase search costs the Viterbi decoder of the CPU, while locked.
 Unlike times, numbers of instructions do not depend on other work of the machine.
 
-`gpufec decode viterbi` runs under valgrind (callgrind), with and without phase search. Each way
-runs over recordings of two lengths; the difference excludes the start and the search. The signals
-are those of viterbi_lock_flow.py. valgrind does not emulate AVX-512, so the AVX2 variant is
-counted.
+`gpufec decode viterbi` runs under valgrind (callgrind), with and without phase search, and with
+recordings of two lengths. The difference between the lengths excludes the start and the search.
+The signals are those of viterbi_lock_flow.py. valgrind does not emulate AVX-512, so the AVX2
+variant is counted.
 
 Usage: viterbi_lock_instructions.py [--gpufec PATH] [--json FILE]
 """

@@ -62,7 +62,7 @@ All frames are one stream with ACM. They depend on nothing but their number.
 
 struct modcod {
     const char *constellation, *rate;
-    double esn0_db; // threshold of EN 302 307-1, table 13
+    double esn0_db; // threshold of normal frames (EN 302 307-1, table 13)
 };
 const std::vector<modcod> modcods = {
     { "qpsk", "1/4", -2.35 },    { "qpsk", "1/3", -1.24 },    { "qpsk", "2/5", -0.30 },
@@ -326,7 +326,7 @@ private:
     const std::uint64_t d_each;
     std::mutex d_mutex;
     std::condition_variable d_changed;
-    std::vector<std::uint64_t> d_ready; // frame in each buffer, counted from 1; 0: none
+    std::vector<std::uint64_t> d_ready; // index + 1 of the frame in each buffer; 0: none
     std::vector<std::vector<symbol>> d_frames;
     std::uint64_t d_released = 0;
     std::atomic<std::uint64_t> d_next{ 0 };
@@ -435,7 +435,7 @@ json thresholds(const settings& s, std::string& decoded_by)
 }
 
 // Returns the Es/N0 in dB at which the frame error rate falls below 0.1, interpolated
-// between points; NaN if it does not.
+// between points; NaN if no point is below 0.1 after one that is not.
 double crossing(const std::vector<point>& points, std::uint64_t frames)
 {
     const auto rate = [&](const point& p) {

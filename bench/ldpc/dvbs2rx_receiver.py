@@ -59,7 +59,7 @@ SAMPLES_PER_SYMBOL = 2 # as in dvbs2-tx and dvbs2-rx
 
 
 def piece(section, begin):
-    """Returns the Python code block that begins with 'begin' in a section of docs/converting.md."""
+    """Returns the Python code block that begins with `begin` in a section of docs/converting.md."""
     text = PAGE.read_text().split(f"\n### {section}\n", 1)[1].split("\n## ", 1)[0]
     return next(one for one in re.findall(r"```python\n(.*?)```", text, re.S)
                 if one.startswith(begin))
@@ -90,7 +90,7 @@ def with_import(receiver):
 
 def with_one_block(receiver):
     """Returns the source code of dvbs2-rx with one decoder, from symbols to BBFRAMEs, in place of
-    four blocks."""
+    the demapper, the LDPC and BCH decoders, and the descrambler."""
     decoder = piece("All four blocks", "        decoder = ")
     text, count = THREE_BLOCKS.subn(lambda _: decoder, receiver)
     counts = [count]

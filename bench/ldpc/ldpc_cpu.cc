@@ -21,11 +21,11 @@ using namespace gr::gpufec;
 
 namespace {
 
-constexpr unsigned in_flight = 8; // batches, decoded one after another
+constexpr unsigned in_flight = 8; // batches submitted before waiting for the last
 
 // Times per batch, in seconds.
 struct timing {
-    double fastest, median; // elapsed
+    double fastest, median; // elapsed time
     double processor;       // smallest processor time; valid on a busy machine too
 };
 

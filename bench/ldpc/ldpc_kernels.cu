@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the LDPC kernels of the CUDA backend: speed, and frame error rates with QPSK
- * and white Gaussian noise, which the device generates. Prints one JSON object per
- * line. */
+ * and white Gaussian noise, which the device generates. Compares the sum-product kernel
+ * of ldpc_sum_product.cuh with the reference. Prints one JSON object per line. */
 
 #include "ldpc/cuda/kernels.h"
 #include "ldpc/model/reference.h"
@@ -35,8 +35,8 @@ __device__ std::uint64_t mix(std::uint64_t x) // splitmix64
 }
 
 // Writes two channel values per thread. A sent bit becomes a value with Gaussian noise
-// (Box-Muller transform), scaled, limited and, for integers, rounded as the message rule
-// requires. A punctured bit becomes 0, and a shortened bit the limit.
+// (Box-Muller transform), scaled and limited as in message_rule.h and, for integers,
+// rounded. A punctured bit becomes 0, and a shortened bit the limit.
 template <class T>
 __global__ void transmit(std::uint8_t* input,
                          const ldpc::frame_place* table,
@@ -253,8 +253,8 @@ public:
         return e;
     }
 
-    // channel() and decided() return the float channel values and the packed decisions of
-    // a frame.
+    // channel() returns the float channel values of frame f; decided() returns its packed
+    // decisions.
     std::vector<double> channel(std::size_t f) const
     {
         std::vector<float> x(d_code.n());

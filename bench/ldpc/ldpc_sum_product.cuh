@@ -15,7 +15,7 @@ namespace sum_product_kernel {
 
 using namespace ldpc;
 
-constexpr unsigned checks = 360; // maximum per layer; a thread for each
+constexpr unsigned checks = 360; // maximum number of checks per layer, one thread each
 constexpr unsigned max_edges = 32;
 
 // Edges of the checks in layers. Edge e of check c of a layer is at first + 360·e + c, as

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Parts of the benchmarks of the synchronisation decoder: codes, settings, and batches of
- * received frames. */
+/* Parts of the benchmarks of the synchronisation decoder: codes, settings, batches of
+ * received frames, and a loop that pushes frames to a decoder. */
 
 #ifndef INCLUDED_GPUFEC_BENCH_SYNC_BATCH_H
 #define INCLUDED_GPUFEC_BENCH_SYNC_BATCH_H
@@ -86,7 +86,8 @@ describe(const code_size& c, double p, const setting& s, const sync_map::setup& 
 struct batch {
     batch(const code_size& c, double p, const setting& s, unsigned frames)
         // The batch repeats at most 2048 different frames, or 64 long ones. Among 2048
-        // frames, the share of frames that must be decoded twice is representative.
+        // frames, the share of those that are decoded again with all drifts (see
+        // "a band of 16 drifts" in docs/performance.md) is representative.
         : data(random_frames(c.alphabet == 2
                                  ? codebook_davey_mackay(c.n, c.q, c.N, 1)
                                  : codebook_random(c.n, c.q, c.N, 1, c.alphabet),
@@ -187,8 +188,8 @@ inline double caller_seconds()
     return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
-//! Pushes \p frames received frames to a decoder, the frames of \p data again and again,
-//! and calls pull() until all are decoded.
+//! Pushes \p frames received frames to a decoder, which are repetitions of the frames of
+//! \p data, and calls pull() until all are decoded.
 template <class Pull>
 void push_frames(sync_decoder& decoder,
                  const test_frames& data,
@@ -217,7 +218,7 @@ void push_frames(sync_decoder& decoder,
     }
 }
 
-//! Measures sync_decoder, in streams and in frames.
+//! Measures sync_decoder in stream mode and in framed mode.
 json streams(backend where);
 
 } // namespace gr::gpufec::bench

@@ -75,8 +75,8 @@ json cuda_linear()
     return all;
 }
 
-// Measures all kernels that can decode words of ten bits, and the plan "", in which the
-// library chooses one of them.
+// Measures all kernels that can decode words of ten bits, and the library's choice among
+// these kernels (plan "").
 json cuda_plans()
 {
     using sync_map::ten_bit_kernels;
@@ -117,7 +117,7 @@ json cuda_alphabets()
         for (const auto& s : { linear, soft }) {
             for (const unsigned alphabet : { 2u, 4u }) {
                 // Three sizes, because large batches of hard bits use another kernel
-                // (tries).
+                // (the trie lattice).
                 for (const unsigned frames : { 1024u, 16384u, 63360u }) {
                     if (frames == 63360 && s.soft_input) {
                         continue;

@@ -149,7 +149,7 @@ void four_pages(std::byte* to, const std::byte* from, std::size_t n)
     std::memcpy(to, from, n);
 }
 
-// A set of threads that copy a transfer in equal parts. They spin between transfers.
+// A set of threads that copy a transfer in equal parts, and spin between transfers.
 class copiers
 {
 public:
@@ -259,7 +259,8 @@ double rate(ring& r, double duration, const std::function<void()>& step)
     return bytes / (end - begin);
 }
 
-// Returns the rate at which the ring is filled if its data is only discarded.
+// Returns the rate, in bytes per second, at which the ring is filled if its data is only
+// discarded.
 double nothing(std::size_t ring_bytes, double duration)
 {
     ring r(ring_bytes);
@@ -376,8 +377,9 @@ private:
     bool d_locked = false;
 };
 
-// Returns the rate, in bytes per second, of copying an array into slots. With \p send,
-// the slots are page-locked and transferred to the device.
+// Returns the rate, in bytes per second, of copying an array into slots. The slots are in
+// huge pages if \p large_pages is true. With \p send, the slots are page-locked and
+// transferred to the device.
 double
 from_array(copy how, std::size_t slot_bytes, bool large_pages, bool send, double duration)
 {

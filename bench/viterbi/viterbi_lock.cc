@@ -41,7 +41,7 @@ namespace {
 
 struct rate {
     const char* preset;
-    double ebn0_db; // Eb/N0 at a decoded bit error rate of 1e-4
+    double ebn0_db; // Eb/N0 in dB at a decoded bit error rate of 1e-4
 };
 
 // Measured with gpufec ber viterbi --preset … --min-errors 2000, and interpolated between
@@ -55,7 +55,7 @@ constexpr rate rates[] = { { "dvb_1_2", 3.44 },
 struct settings {
     backend where = backend::cpu;
     unsigned threads = 1;
-    double limit = 1e9; // in seconds; for "noise"
+    double limit = 1e9; // maximum duration of mode "noise", in seconds
     std::uint64_t every = 30000;
 };
 
@@ -170,7 +170,8 @@ json time_to_lock(const settings& s, std::uint64_t max_trials)
     for (unsigned which = 0; which < all.size(); ++which) {
         for (const double over : { 0.0, 1.0, 2.0 }) {
             const auto& code = all[which];
-            // The documentation quotes the figures at 1 dB, so these have more trials.
+            // The documentation quotes the times at 1 dB above the Eb/N0 of `rates`, so
+            // these have more trials.
             const auto trials = over == 1 ? max_trials : max_trials / 5;
             std::mutex mutex;
             std::vector<double> values_needed;
@@ -183,7 +184,7 @@ json time_to_lock(const settings& s, std::uint64_t max_trials)
                     const counter_random random(trial * 31 + which * 7 +
                                                 std::uint64_t(over * 3));
                     transmitter sender(code, rates[which].ebn0_db + over, random(0) >> 1);
-                    // Chooses a random hypothesis of this code. It determines at which
+                    // Chooses a random hypothesis of this code, which determines at which
                     // value of the stream reception starts.
                     std::vector<const hypothesis*> of_code;
                     for (const auto& h : search.hypotheses()) {
@@ -310,8 +311,8 @@ json slips(const settings& s, std::uint64_t count)
                           const auto end =
                               i + 1 < locks.size() ? locks[i + 1].first_bit : got.size();
                           // Finds the information bits that were decoded during this
-                          // lock. They begin with a puncturing period that is at most two
-                          // periods before or after period number value / period.
+                          // lock. The index of their first puncturing period differs from
+                          // value / period by at most 2.
                           const auto period = code.values_per_period();
                           const auto value = source[locks[i].first_value];
                           const std::int64_t all_bits = end - locks[i].first_bit;
@@ -486,8 +487,8 @@ json paces(const settings& s, double seconds)
         o.code = conv_code::preset(r.preset);
         auto plain = o;
         plain.lock = "off";
-        // Many short pairs of runs: other work of the machine then affects both runs of a
-        // pair alike.
+        // Runs are short and in pairs: other work of the machine then affects both runs
+        // of a pair equally.
         constexpr int turns = 21;
         const auto without = viterbi_decoder::make(plain);
         const auto with = viterbi_decoder::make(o);

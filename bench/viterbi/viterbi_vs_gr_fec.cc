@@ -110,8 +110,8 @@ void check(const std::string& who,
 
 // An implementation of the kernel in a VOLK library.
 struct kernel {
-    std::string library; // "VOLK 3.2.0"
-    const char* name;    // "avx2"
+    std::string library; // such as "VOLK 3.2.0"
+    const char* name;    // such as "avx2"
     decltype(&volk_8u_x4_conv_k7_r2_8u_manual) call;
 };
 

@@ -1,8 +1,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# gpufec_test(DECODER SOURCE [gpu]) adds a GoogleTest from SOURCE, a file qa_NAME.cc.
-# DECODER becomes the label of the test.
+# gpufec_test(DECODER SOURCE [gpu]) adds a GoogleTest from SOURCE, a file qa_NAME.cc. DECODER
+# becomes a label of the test. gpu is a second label; scripts/gpu-test runs tests that have it.
 include(GoogleTest)
 
 # Programs that a test starts keep settings and caches in the build folder, so that they
@@ -18,7 +18,7 @@ if(NOT DEFINED ENV{PYTHONUSERBASE})
   list(APPEND GPUFEC_TEST_HOME "PYTHONUSERBASE=set:$ENV{HOME}/.local")
 endif()
 
-# The names of the tests that use a GPU, for scripts/gpu-test.
+# File with the names of the tests that use a GPU, for scripts/gpu-test.
 set(gpufec_gpu_tests ${PROJECT_BINARY_DIR}/lib/gpu_tests)
 file(WRITE ${gpufec_gpu_tests} "")
 
@@ -27,14 +27,12 @@ function(gpufec_test decoder source)
   string(REGEX REPLACE "^qa_" "" name ${name})
   set(target qa_${decoder}_${name})
   add_executable(${target} ${source})
-  # Reference data may lie beside the source tree. __FILE__ cannot be used to find them,
-  # because it may be relative.
+  # Tests find reference data by this absolute path; __FILE__ may be relative.
   target_compile_definitions(${target} PRIVATE GPUFEC_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} gpufec_core gpufec_lab gpufec_options GTest::gtest_main)
   gtest_discover_tests(${target} TEST_PREFIX ${decoder}. DISCOVERY_TIMEOUT 60
                        NO_PRETTY_VALUES TEST_LIST ${target}_tests)
-  # The labels are set here, because as a property in the call above, only the first one
-  # would be kept.
+  # The labels are set here, because gtest_discover_tests() would set only the first label.
   set(labels ${decoder} ${ARGN})
   set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake)
   file(WRITE ${labels_file}

@@ -6,7 +6,7 @@ set_property(CACHE GPUFEC_WERROR PROPERTY STRINGS OFF KNOWN ON)
 option(GPUFEC_ASSERTIONS "The standard library checks indices and the like" OFF)
 set(GPUFEC_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize: address,undefined or thread")
 
-# Major versions on the systems of .github/workflows/test.yml. A newer version has new warnings,
+# Major versions of the compilers in .github/workflows/test.yml. A newer compiler has new warnings,
 # which must not break the build of a user who runs the tests.
 set(gpufec_known_GNU 11 12 13 14)
 set(gpufec_known_Clang 14)

@@ -27,7 +27,7 @@ constexpr unsigned words_in_turn = frame_source::words;
 // Values in frames_sent::sources for a punctured and for a shortened position.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 
-// The data from which receive() makes frames.
+// Sent codewords and noise of a simulation, for receive().
 struct frames_sent {
     counter_random noise;
     unsigned n, sent;
@@ -41,7 +41,7 @@ struct frames_sent {
 /* Writes the decoder's input values for \p frames frames, beginning with frame \p first.
  * \p tables has the distribution of received int8 values. After it come the decoder's
  * input values for each of the 256 received values, for a punctured bit and for a
- * shortened bit. \p stride is the distance between frames in values. */
+ * shortened bit. \p stride is the distance between frames in \p out, in values. */
 template <class Value>
 __global__ void receive(frames_sent s,
                         const std::uint64_t* tables,
@@ -117,7 +117,7 @@ struct channel_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
     std::unique_ptr<locked_memory> status;
     std::unique_ptr<host_memory> table;
-    std::size_t tabled = 0; // number of frames for which the input has a table
+    std::size_t tabled = 0; // number of frames in the input's frame table; 0: no table
     ldpc::job job;
     std::uint64_t first = 0; // index of the first frame of the batch in flight
     std::size_t frames = 0;
@@ -201,8 +201,8 @@ private:
         for (unsigned value = 0; value < 256; ++value) {
             received.push_back(std::int8_t(value));
         }
-        // Entries: 256 for received bytes, one for punctured and one for shortened bits;
-        // 8 bytes of padding.
+        // Entries: 256 for received bytes, one for punctured and one for shortened bits.
+        // The 8 bytes after them allow a copy in whole 64-bit words.
         std::vector<std::byte> steps((received.size() + 2) * size + 8);
         input_format(rule, llr_format::int8, options.llr_scale, options.positive_bit)
             .convert(received.data(), 0, received.size(), steps.data());
@@ -360,11 +360,11 @@ private:
 
     const ldpc_code d_code;
     const batch_limits d_limits;
-    const unsigned d_output_words; // per frame
+    const unsigned d_output_words; // 32-bit words of decoder output per frame
     std::string d_name;
     std::unique_ptr<buffer<std::uint64_t>> d_tables;
     std::unique_ptr<numbers> d_bits, d_right, d_counted, d_sources;
-    std::vector<frames_sent> d_frames; // one element; set after d_bits and d_sources
+    std::vector<frames_sent> d_frames; // one element, with pointers into the tables above
     const buffer<unsigned> d_errors;
     std::vector<unsigned> d_wrong;
     std::vector<frame_result> d_results;

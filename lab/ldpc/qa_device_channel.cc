@@ -18,7 +18,7 @@ simulation_options code(const ldpc_code& c, double ebn0_db)
     o.decoder.max_iterations = 6;
     o.ebn0_db = ebn0_db;
     o.min_frame_errors = 0;
-    o.max_frames = 70; // more than the 64 codewords, so that some are sent twice
+    o.max_frames = 70; // more than frame_source::words = 64, so some words repeat
     return o;
 }
 

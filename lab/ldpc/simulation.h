@@ -49,7 +49,7 @@ private:
     const llr_format d_format;
     const unsigned d_positive_bit;
     const awgn_channel d_unit;
-    const double d_nats; // LLR in nats of the amplitude +1
+    const double d_nats; // LLR, in nats, of a received amplitude of +1
     const awgn_channel d_int8;
     std::vector<std::uint8_t> d_codewords;
 };
@@ -112,7 +112,7 @@ struct error_counts {
 struct simulation_result {
     error_counts decoded, reference;
     std::string backend, device;
-    std::string channel = "host"; //!< "host" or "device", where noise was made
+    std::string channel = "host"; //!< place of the noise source: "host" or "device"
 };
 
 /*!

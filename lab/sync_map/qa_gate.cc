@@ -17,7 +17,7 @@ namespace {
 struct point {
     bool sparse; // true: Davey-MacKay codebook; false: random words
     double p, p_substitute;
-    double rate, rounding; // expected symbol error rate, half a unit of its last digit
+    double rate, rounding; // expected symbol error rate, and its rounding error
 };
 
 // All points have n = 10 bits per codebook word, q = 32 words for each symbol index, and

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Simulation of symbol error rates on the BSID channel. */
+/* Simulation of the synchronisation decoder's symbol error rates on the BSID channel. */
 
 #include "channel/bsid.h"
 #include "channel/counter_random.h"

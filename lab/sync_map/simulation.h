@@ -25,13 +25,13 @@ public:
         std::size_t count;            //!< number of items
     };
     //! Returns received copy \p read of frame \p f. Different copies have the same
-    //! message and independent channels.
+    //! message and independent channel errors.
     frame make(std::uint64_t f, unsigned read = 0) const;
 
 private:
     const sync_code d_code;
     const bsid_model d_channel;
-    const std::size_t d_soft_values; // floats per item; 0: items are hard
+    const std::size_t d_soft_values; // floats per item; 0: items are hard decisions
     const std::uint64_t d_seed;
 };
 

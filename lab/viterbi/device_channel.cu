@@ -17,15 +17,16 @@ namespace {
 using namespace cuda;
 using namespace on_device;
 
-// A word describes each value that is sent in a puncturing period: the polynomial in the
-// low bits, the stage in bits 16 to 23, and in bit 31 whether the value is inverted.
+// A 32-bit word describes each value that is sent in a puncturing period: bits 0 to 15
+// are the polynomial, bits 16 to 23 the stage in the period, and bit 31 is 1 if the value
+// is inverted.
 constexpr unsigned stage_at = 16, flipped_at = 31;
 
 // Parameters of the code, and the generators of data and noise.
 struct message {
     counter_random data, noise;
     unsigned constraint_length, period, values_per_period;
-    std::uint32_t frame_bits; // 0: streaming
+    std::uint32_t frame_bits; // information bits per frame; 0: streaming
     bool tailbiting;
 };
 
@@ -98,7 +99,7 @@ __global__ void receive(message m,
         const unsigned stage = period[position] >> stage_at & 255;
         const auto bits = window_at(m, frame, first_stage + whole * m.period + stage);
         // Number of stages between the first value's stage and the current period's first
-        // stage. It is computed modulo 2^32, because it is negative in the first period.
+        // stage, modulo 2^32, because the number is negative in the first period.
         unsigned stages = 0u - stage;
         group<std::uint8_t, Packed ? group_values / 2 : group_values> made;
 #pragma unroll
@@ -160,10 +161,10 @@ __global__ void compare(counter_random sent,
 
 struct channel_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
-    // Position and size of the batch in flight:
+    // Stream position, rows and bits of the batch in flight:
     std::uint64_t first_bit = 0;
     std::uint32_t rows = 0;
-    std::uint64_t bits = 0; // per row
+    std::uint64_t bits = 0; // decoded bits per row
 };
 
 class cuda_channel final : public device_channel,

@@ -69,8 +69,8 @@ bool catastrophic(const conv_code& code)
     return std::find(now.begin() + 1, now.end(), true) != now.end();
 }
 
-// Follows all paths that leave state 0 at `stage` until they return or become too heavy;
-// adds the returned paths to `returned`, by weight.
+// Follows all paths that leave state 0 at `stage` until they return, or until their
+// weight reaches returned.size(). Adds the paths that return to `returned`, by weight.
 void follow(const conv_code& code, unsigned stage, std::vector<path_count>& returned)
 {
     const std::size_t weights = returned.size();

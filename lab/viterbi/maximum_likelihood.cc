@@ -12,9 +12,10 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Path metric of unreachable states, larger than that of any reachable state. Between two
-// renormalisations, a path metric grows by at most (8 + 1024)·6·127, so this value plus
-// the growth does not overflow.
+// Path metric of unreachable states, larger than that of any reachable state. A stage
+// adds at most 6·127 (six code bits). Reachable metrics differ by at most K − 1 = 8
+// stages, and are renormalised every 1024 stages, so they are at most (8 + 1024)·6·127.
+// The sum of this bound and `unreachable` does not overflow.
 constexpr std::int32_t unreachable = 1 << 29;
 constexpr std::size_t renormalise_every = 1024;
 
@@ -85,7 +86,7 @@ void maximum_likelihood_decoder::step(std::uint8_t* decisions)
     const std::uint8_t* odd_word = d_word[1].data();
     metric* next = d_next.data();
     std::uint8_t* odd = d_odd.data();
-    for (unsigned half = 0; half < N; half += N / 2) { // entered by bit 0, then bit 1
+    for (unsigned half = 0; half < N; half += N / 2) { // next states by input bit
         for (unsigned i = 0; i < N / 2; ++i) {
             const unsigned j = half + i;
             const metric even = now[2 * i] + cost[even_word[j]];

@@ -63,8 +63,9 @@ private:
     std::vector<std::uint8_t> d_word[2];
     std::vector<metric> d_cost; // branch metric of each output word
     std::vector<metric> d_metrics, d_next;
-    std::vector<std::uint8_t> d_odd;       // decisions of one stage, one per byte
-    std::vector<std::uint8_t> d_decisions; // decisions of all stages, one per bit
+    // Decision of each state in one stage: 1 if the survivor has the odd predecessor.
+    std::vector<std::uint8_t> d_odd;
+    std::vector<std::uint8_t> d_decisions; // decisions of all stages, one bit per state
     std::size_t d_stages = 0;
 };
 

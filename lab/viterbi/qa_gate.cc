@@ -115,8 +115,8 @@ TEST(gate, EndOfABlock_HasNoExcessOfErrors)
     }
 }
 
-// Tests that these comparisons notice a fault: too little overlap must show in the error
-// rate and in the positions of events.
+// Tests that too little overlap raises the error rate above that of maximum likelihood,
+// and that the positions of error events are then not uniform.
 TEST(gate, TooLittleOverlap_IsNoticed)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), streaming, 0);

@@ -19,7 +19,7 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-constexpr std::uint64_t usual_segment = 1u << 16; // information bits
+constexpr std::uint64_t usual_segment = 1u << 16; // information bits per segment
 
 // Returns the largest number of correct bits between two errors of one event.
 unsigned event_gap(const simulation_options& options)
@@ -34,7 +34,7 @@ std::uint64_t round_up(std::uint64_t x, std::uint64_t unit)
 
 // A part of the stream, or several whole frames, that one thread makes.
 struct segment {
-    std::vector<std::uint8_t> bits; // sent bits, one per byte
+    std::vector<std::uint8_t> bits; // information bits, one per byte
     std::vector<std::byte> items;   // soft values for the decoder
     // Bits decoded by maximum likelihood, if requested.
     std::vector<std::uint8_t> reference;
@@ -388,7 +388,7 @@ private:
     std::vector<std::uint8_t> d_buffer;
     std::size_t d_offset = 0; // number of compared bits of d_waiting.front()
     std::uint64_t d_segment_errors = 0;
-    std::uint64_t d_compared = 0; // segments compared
+    std::uint64_t d_compared = 0; // number of completely compared segments
     bool d_stop = false;
 };
 

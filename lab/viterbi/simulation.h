@@ -66,10 +66,10 @@ private:
     std::uint64_t d_errors = 0;
     std::uint64_t d_events = 0;
     std::uint64_t d_frame_errors = 0;
-    std::uint64_t d_last_error = 0; // index + 1; 0: none yet
+    std::uint64_t d_last_error = 0; // index + 1 of the last wrong bit; 0: none
     double d_squares = 0;           // sum of squared sizes of completed events
     std::uint64_t d_event_size = 0;
-    std::uint64_t d_wrong_frame = 0; // index + 1 of the last wrong frame
+    std::uint64_t d_wrong_frame = 0; // index + 1 of the last wrong frame; 0: none
 };
 
 //! The result of a chi-square test whether events are distributed uniformly over the
@@ -115,7 +115,7 @@ struct simulation_options {
     std::uint64_t min_errors = 100;
     //! Maximum number of information bits, rounded up to whole segments.
     std::uint64_t max_bits = 100'000'000;
-    unsigned threads = 1;   //!< threads that make noise and decode by maximum likelihood
+    unsigned threads = 1;   //!< threads for noise and for maximum-likelihood decoding
     bool reference = false; //!< also decode by maximum likelihood, on the same noise
     //! Whether host or device generates data and noise. The device supports int8 and
     //! packed4 only, and no reference decoder.
@@ -145,8 +145,8 @@ struct simulation_result {
     std::vector<std::uint64_t> errors_by_tenth = std::vector<std::uint64_t>(10);
     std::string backend, device;  //!< of the decoder
     std::string channel = "host"; //!< "host" or "device", which generated data and noise
-    unsigned decode_length = 0;   //!< D, of the decoder
-    unsigned overlap = 0;         //!< L, of the decoder
+    unsigned decode_length = 0;   //!< D of the decoder, in bits
+    unsigned overlap = 0;         //!< L of the decoder, in stages
     double ratio = 0; //!< error rate of the decoder divided by that of the reference
     //! Half-width of the 95 % confidence interval of \p ratio, which takes into account
     //! that both decoders see the same noise.

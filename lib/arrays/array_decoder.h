@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of array decoders. For each array it chooses between a decoder on one
+/* The base class of array decoders, which for each array chooses between a decoder on one
  * CUDA device, for device memory and pinned memory, and a stream decoder. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
@@ -86,8 +86,8 @@ protected:
     }
 
     // Passes the first items, at most max_judged, of an array that a device decodes to
-    // \p judge. Only one array per decoder is judged, because its items are copied to the
-    // host. Does nothing if the options disable verdicts.
+    // \p judge. Only one array per decoder is judged, because the judged items are copied
+    // to the host. Does nothing if the options disable verdicts.
     void judge_first(input_judge& judge,
                      const void* in,
                      std::size_t items,
@@ -120,7 +120,7 @@ private:
     typename Host::sptr d_host;
     std::unique_ptr<Device> d_device;
     int d_device_number = -1;
-    // Equals d_device if it decoded the last array, else null.
+    // Equals d_device if the last array was decoded on a device, else null.
     const Device* d_on_device = nullptr;
 };
 

@@ -51,8 +51,8 @@ __device__ inline void set(float& to, float x) { to = x; }
 //! Launches a kernel that copies rows of decoded bits to the caller's format. \p from has
 //! \p rows packed rows, whose first bytes are \p row_bytes apart. \p bits bits of each
 //! row are copied: bit b of the copy is bit positions[b] of the row, or bit b if
-//! \p positions is nullptr. The copies follow one another in \p to. Each has eight bits
-//! per byte if \p packed is true, otherwise one.
+//! \p positions is nullptr. The copies follow one another in \p to. Each copy has eight
+//! bits per byte if \p packed is true, otherwise one.
 void launch_give_bits(const std::uint8_t* from,
                       std::size_t row_bytes,
                       const std::uint32_t* positions,
@@ -69,8 +69,8 @@ struct array_slot : round_slot {
     event arrived; // records the end of the copy of input from the host
 };
 
-//! Base class of array decoders on a device; slot_rounds explains the template and
-//! constructor parameters.
+//! Base class of array decoders on a device. For the parameters of the template and the
+//! constructor, see slot_rounds (slot_launches.h).
 template <class Traits, class Slot>
 class device_arrays : public slot_rounds<Traits, Slot>
 {
@@ -89,10 +89,10 @@ protected:
     using slot_rounds<Traits, Slot>::d_work_items;
     using slot_rounds<Traits, Slot>::ensure;
 
-    // Returns the batch size for an array of \p work_items. For input in device memory it
-    // is the largest possible size. Other input is divided into 16 or more batches if
-    // the array is large enough: the copy of the first batch and the kernels of the last
-    // batch overlap with no other work, so these two batches should be small.
+    // Returns the batch size for an array of \p work_items. For input in device memory,
+    // this size is the largest possible one. Other input is divided into 16 or more
+    // batches if the array is large enough: the copy of the first batch and the kernels
+    // of the last batch overlap with no other work, so these batches should be small.
     std::size_t batch_of(const std::byte* in, std::size_t work_items) const
     {
         constexpr std::size_t many = 16;
@@ -143,7 +143,7 @@ protected:
     // Returns the address of the input in device memory. For input in host memory, queues
     // a copy to device memory, and the slot's stream waits for that copy. All slots share
     // one stream for these copies: concurrent copies would share the bus, and even the
-    // first one would end late.
+    // first copy would end late.
     const std::byte* on_device(Slot& s, const std::byte* in, std::size_t bytes)
     {
         if (place_of(in).kind == memory_kind::device) {

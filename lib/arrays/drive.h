@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The loop in which a stream decoder decodes an array, or a stream of several arrays. */
+/* The loop in which a stream decoder decodes an array or a stream of several arrays, and
+ * a guard that resets the decoder. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_DRIVE_H
 #define INCLUDED_GPUFEC_ARRAYS_DRIVE_H

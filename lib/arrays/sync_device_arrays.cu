@@ -71,9 +71,9 @@ private:
     }
 
     // Divides the frames into batches, and returns the index of each batch's first frame.
-    // A batch has at most d_work_items frames, for which a slot has memory. It also ends
-    // before a frame that begins before the batch's first frame, or that would extend the
-    // range of the batch's items beyond d_layout.item_capacity.
+    // A batch has at most d_work_items frames, for which a slot has memory. A batch also
+    // ends before a frame that begins before the batch's first frame, or that would
+    // extend the range of the batch's items beyond d_layout.item_capacity.
     std::vector<std::size_t> cut(const std::uint64_t* begins,
                                  const std::uint64_t* lengths,
                                  std::size_t frames) const

@@ -36,7 +36,7 @@ public:
     std::vector<std::uint8_t>& message() { return d_message; }
     //! Decodes the contents of message(), a codeword of the BCH code that belongs to
     //! element \p code of the constructor's names, and descrambles the frame if the
-    //! constructor requested it. Too many errors stay uncorrected.
+    //! constructor requested it. If there are too many errors, none is corrected.
     void decode(unsigned code);
     //! Returns the number of bits that decode() corrected; negative if decoding failed.
     int errors() const { return d_errors; }
@@ -56,11 +56,11 @@ private:
     std::vector<bch_code> d_codes;
     bool d_packed;
     std::vector<std::uint8_t> d_scrambling; // scrambling sequence; empty: no descrambling
-    // Key: index in d_codes; made on first use.
+    // BCH decoders by index in d_codes, each constructed on first use.
     std::map<unsigned, bch_decoder_kernel> d_decoders;
     std::vector<std::uint8_t> d_message;
     int d_errors = 0;
-    // Number of output bytes of the frame, and of bytes pulled.
+    // Number of output bytes of the frame, and number of those already pulled.
     std::size_t d_items = 0, d_emitted = 0;
 };
 

@@ -31,12 +31,12 @@ struct header {
     enum class stream { generic_packets, generic_continuous, gse, transport };
 
     stream kind;
-    bool single_input;    //!< whether there is one input stream; else isi identifies the
-                          //!< frame's
+    bool single_input;    //!< whether the mode has a single input stream; otherwise isi
+                          //!< identifies the frame's input stream
     bool issy, deleted;   //!< whether packets have ISSY fields, and whether null packets
                           //!< were deleted
-    bool high_efficiency; //!< whether the mode is DVB-T2's without CRC-8 and sync bytes
-                          //!< in packets
+    bool high_efficiency; //!< whether the mode is DVB-T2's high efficiency mode, in
+                          //!< which packets have neither CRC-8 nor sync byte
     std::uint8_t isi;
     std::uint16_t upl, dfl, syncd; //!< the fields UPL, DFL and SYNCD, in bits
 };

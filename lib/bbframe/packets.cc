@@ -96,8 +96,9 @@ void packets::push(const std::uint8_t* frame,
     const auto unit = unit_of(*h), dfl = std::size_t(h->dfl);
     const std::size_t check = h->high_efficiency ? 0 : 8;
     if (s.synchronised) {
-        // SYNCD is the position of the previous packet's CRC-8 (if the mode has one),
-        // which is sent directly before the first packet that begins in the frame.
+        // SYNCD is the position of the first packet that begins in the frame. If the mode
+        // has a CRC-8, SYNCD is the position of the previous packet's CRC-8, which is
+        // sent directly before that packet.
         const auto next = (2 * unit - s.have - check) % unit;
         const bool fits =
             unit == s.unit && (next < dfl ? h->syncd == next : h->syncd >= dfl);

@@ -66,7 +66,7 @@ public:
     packets(bool efficient, int isi, generic_hook generic = {});
 
     /*!
-     * \brief Takes a descrambled frame of \p bits bits. Appends the packets that the
+     * \brief Processes a descrambled frame of \p bits bits. Appends the packets that the
      * frame completes to \p out, and remarks on these packets to \p remarks.
      */
     void push(const std::uint8_t* frame,

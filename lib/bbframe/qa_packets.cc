@@ -411,7 +411,7 @@ TEST(Packets, OtherPacketLength_IsAGap)
     const auto dfl = unsigned(longer.bits.size() - longer.sent);
     receiver.push(longer.frame(80 + dfl, dfl).data(), 80 + dfl, out, remarks);
     auto expected = joined(first, 0, 1);
-    const auto rest = joined(second, 1, 5); // the CRC-8 of the last one is missing
+    const auto rest = joined(second, 1, 5); // the CRC-8 of the last packet is missing
     expected.insert(expected.end(), rest.begin(), rest.end());
     EXPECT_EQ(out, expected);
     EXPECT_EQ(receiver.count().gaps, 1u);
@@ -420,8 +420,9 @@ TEST(Packets, OtherPacketLength_IsAGap)
     EXPECT_EQ(remarks[1].at, packet_bytes);
 }
 
-// Frames of two input streams follow one another in random order. Each stream has ISSY
-// fields and counts its own deleted packets.
+// Frames of two input streams arrive in random order. Each stream has ISSY fields and
+// counts its own deleted packets. A receiver returns all packets of its stream, without
+// gaps or errors.
 TEST(Packets, MultipleStreamsWithIssyAndDeletion_ComeBackWhole)
 {
     std::mt19937 random(6);

@@ -19,7 +19,8 @@ struct bch_code::tables {
 
 namespace {
 
-// The field polynomials, which are the first polynomials in the tables of the standards.
+// Primitive polynomials of the fields. Each is also the first factor of the generators in
+// the standards' tables.
 constexpr std::uint32_t normal_field = 0x1002d; // x^16 + x^5 + x^3 + x^2 + 1
 constexpr std::uint32_t medium_field = 0x802d;  // x^15 + x^5 + x^3 + x^2 + 1
 constexpr std::uint32_t short_field = 0x402b;   // x^14 + x^5 + x^3 + x + 1

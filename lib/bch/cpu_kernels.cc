@@ -35,7 +35,9 @@ void fold(const std::uint8_t* bytes,
         auto next_upper = _mm_shuffle_epi8(_mm_loadu_si128(from), swap);
         auto next_lower = _mm_shuffle_epi8(_mm_loadu_si128(from + 1), swap);
         const auto clmul_all = [&](__m128i a, __m128i b, int i, int j) {
-            // Multiplies the upper word of a by constant i, the lower by constant j.
+            // Multiplies the upper word of a by constant i and the lower word by constant
+            // j. Adds the products with words 0 and 2 of the constants to next_upper and
+            // next_lower. Returns b plus the products with word 1.
             next_lower = _mm_xor_si128(next_lower, _mm_clmulepi64_si128(a, low[i], 0x01));
             next_upper =
                 _mm_xor_si128(next_upper, _mm_clmulepi64_si128(a, high[i], 0x01));

@@ -12,8 +12,8 @@
 
 namespace gr::gpufec::bch {
 
-//! The constants x^(256 + 64 i) modulo the generator, for i from 3 down to 0. Each
-//! constant has its most significant word first.
+//! Constants for fold(): words[i] is x^(448 − 64 i) modulo the generator, with its most
+//! significant word first.
 struct fold_constants {
     std::uint64_t words[4][3];
 };

@@ -52,7 +52,8 @@ void add(remainder& r, const remainder& other)
 bch_divider::bch_divider(const bch_code& code, const std::string& variant)
     : d_rows(8 * 256), d_kernels(&kernels_of(variant))
 {
-    // x^d modulo the generator, aligned to the top and to the bottom of 192 bits.
+    // The generator without its highest term, aligned to the top and to the bottom of 192
+    // bits.
     const auto& g = code.generator();
     const auto degree = unsigned(g.size() - 1);
     remainder top{}, bottom{};
@@ -135,7 +136,7 @@ remainder bch_divider::divide(const std::uint8_t* bytes, std::size_t bits) const
     auto whole = bits / 8;
     remainder r{};
     if (d_kernels->fold && whole >= 64) {
-        // Leading zeros do not change the remainder.
+        // Leading zeros, which do not change the remainder, fill the first block.
         const auto head = whole % 32;
         std::uint8_t block[32] = {};
         std::copy(bytes, bytes + head, block + 32 - head);

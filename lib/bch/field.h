@@ -45,7 +45,7 @@ public:
 
 private:
     unsigned d_degree = 0, d_order = 0;
-    // alpha^e for e below twice the order, which saves a modulo
+    // alpha^e for e below twice the order, so that sums of two logarithms need no modulo
     std::vector<element> d_powers;
     std::vector<element> d_logs;
 };

@@ -53,7 +53,8 @@ private:
 
     const bch::field d_field;
     const unsigned d_n, d_t;
-    std::vector<element> d_bytes; // entry 128 (j − 1) + b: byte b at alpha^j, odd j
+    // Entry 128 (j − 1) + b: value at alpha^j, for odd j, of the polynomial of byte b.
+    std::vector<element> d_bytes;
 };
 
 } // namespace gr::gpufec

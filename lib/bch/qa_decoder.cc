@@ -44,7 +44,7 @@ void flip(bits& codeword, unsigned errors, std::mt19937& random)
     }
 }
 
-// Checks that a decoder gives the same result as the reference.
+// Checks that a decoder and the reference return the same count and the same bits.
 void compare(const bch_decoder_kernel& decoder, const bits& received)
 {
     auto expected = received;

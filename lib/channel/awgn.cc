@@ -70,8 +70,8 @@ discrete_distribution::discrete_distribution(
     for (unsigned i = 0; i < values; ++i) {
         d_entries[i] = i; // no alias
     }
-    // A value whose share (256 times its probability) is 1 or more becomes the alias of
-    // one whose share is below 1.
+    // A value whose share (256 times its probability) is 1 or more becomes the alias of a
+    // value whose share is below 1.
     while (!poor.empty() && !rich.empty()) {
         const auto low = poor.back();
         const auto high = rich.back();
@@ -133,7 +133,8 @@ void awgn_channel::float32(std::uint64_t first,
                            std::size_t count,
                            float* out) const
 {
-    // The Box-Muller transform turns one random number into the noise of two coded bits.
+    // The Box-Muller transform derives the noise of two coded bits from one random
+    // number.
     constexpr float turn = 6.283185307f;
     const auto sigma = float(d_sigma);
     for (std::size_t i = 0; i < count;) {

@@ -75,8 +75,8 @@ public:
 
     /*!
      * \param ebn0_db Eb/N0 in dB, -100 or more; infinity for no noise
-     * \param rate information bits per coded bit that is sent, tails included; above 0
-     *        and up to 1
+     * \param rate ratio of information bits to coded bits sent, including those of tails;
+     *        above 0 and up to 1
      * \param seed seed of the noise
      * \param amplitude quantisation steps of a noiseless int8 value, above 0 and up to
      *        127; the amplitude of packed4 is proportional to it

@@ -16,7 +16,7 @@ namespace gr::gpufec {
  *
  * Their names are "avx512", "avx2" and "baseline". If the environment variable
  * GPUFEC_CPU_VARIANT is set, only the instruction set that it names is returned.
- * \throws std::invalid_argument if the processor does not support that one
+ * \throws std::invalid_argument if the processor does not support that instruction set
  */
 std::vector<std::string> cpu_variants();
 

@@ -58,8 +58,8 @@ double value_of(const std::string& text)
     return end == behind || *end ? std::nan("") : first / second;
 }
 
-// Added to the difference of two numbers that differ by more than rounding. Edit
-// distances are smaller, because at most 100 characters of a name are compared.
+// Offset of the distance of two numbers that differ by more than rounding. Edit distances
+// are smaller, because at most max_compared characters of a name are compared.
 constexpr double far_apart = 1000;
 
 // Returns the distance of two names and, to decide between names of equal distance, their

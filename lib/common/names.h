@@ -20,9 +20,9 @@ using name_list = std::vector<std::string>;
 //! Returns \p name in lower case, without '-' and '_' after its first character.
 GPUFEC_API std::string folded(const std::string& name);
 
-//! Returns the index of \p name in \p names. If \p name is not there, the first element
-//! that equals it after folded() counts; without such an element, the result is
-//! std::nullopt.
+//! Returns the index of \p name in \p names or, if \p name is not in the list, of the
+//! first element that equals \p name after folded(). Returns std::nullopt if there is no
+//! such element.
 GPUFEC_API std::optional<std::size_t> find_name(const std::string& name,
                                                 const name_list& names);
 

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Conversion between packed bits (eight per byte, MSB first) and one bit per byte. */
+/* Packed bits (eight per byte, MSB first): conversion from and to one bit per byte,
+ * access to words of 64 bits, and a writer. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_PACKED_BITS_H
 #define INCLUDED_GPUFEC_COMMON_PACKED_BITS_H
@@ -89,9 +90,9 @@ packed_word(const std::uint8_t* bytes, std::size_t count, std::size_t first)
 class bit_writer
 {
 public:
-    //! Begins at bit \p first (0 to 7, 0 is the MSB) of the byte at \p to; the bits
-    //! before it are kept. All bits must fit before \p end. put() may overwrite bytes
-    //! after the last bit, but none from \p end on.
+    //! Begins at bit \p first (0 to 7, 0 is the MSB) of the byte at \p to; earlier bits
+    //! stay unchanged. All bits must fit before \p end. put() may overwrite bytes after
+    //! the last bit, but none from \p end on.
     bit_writer(std::uint8_t* to, unsigned first, std::uint8_t* end)
         : d_bits(first ? *to >> (8 - first) : 0), d_count(first), d_to(to), d_end(end)
     {

@@ -22,7 +22,7 @@ struct device_admission::place::state {
     // Times of the first call of begin() for the waiting batch and of the latest
     // wake-up.
     clock::time_point asked = {}, woken = {};
-    bool waits = false; // the decoder is in d_waiting
+    bool waits = false; // whether the decoder is in d_waiting
 
     std::mutex waking; // held while wake is called: the destructor waits for the call
     std::function<void()> wake;
@@ -47,7 +47,7 @@ device_admission::place::place(std::shared_ptr<device_admission> admission,
 {
     d_state->wake = std::move(wake);
     std::lock_guard<std::mutex> lock(d_admission->d_mutex);
-    // begin() must not allocate memory, so its space is reserved here.
+    // begin() must not allocate memory, so its space in d_waiting is reserved here.
     d_admission->d_waiting.reserve(d_admission->d_members.size() + 1);
     d_admission->d_members.push_back(d_state);
 }

@@ -31,7 +31,7 @@ class device_admission
 public:
     using clock = std::chrono::steady_clock;
 
-    static constexpr unsigned long_batches = 2; //!< limit per device
+    static constexpr unsigned long_batches = 2; //!< largest number admitted to a device
     //! A decoder counts as active while one of its batches runs, and for this time after
     //! the latest call of begin().
     static constexpr std::chrono::milliseconds at_work{ 50 };

@@ -31,7 +31,8 @@ constexpr std::size_t page_locked_bytes = 64u << 20;
 struct device_slot {
     stream queue;
     event done, copied;
-    std::unique_ptr<buffer<std::uint8_t>> bits; // output, one bit per byte
+    // Output unpacked to one bit per byte; null until reserve_unpacked_output().
+    std::unique_ptr<buffer<std::uint8_t>> bits;
     std::exception_ptr failure; // exception thrown when a queued batch was started
 };
 
@@ -46,8 +47,8 @@ protected:
     ~slot_streams() = default;
 };
 
-//! Callback with "" before the first step is enqueued, and with a step's name after that
-//! step is enqueued.
+//! Callback of enqueue(): called with "" before the first step of a batch is enqueued,
+//! and with a step's name after the step is enqueued.
 using marker = std::function<void(const char*)>;
 
 /*!

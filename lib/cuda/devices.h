@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Properties of the CUDA devices, for sources that do not include CUDA headers. */
+/* Properties and bandwidth of the CUDA devices, for sources that do not include CUDA
+ * headers. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_DEVICES_H
 #define INCLUDED_GPUFEC_CUDA_DEVICES_H

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* RAII owners of CUDA streams, events and memory, and the conversion of CUDA errors to
- * exceptions. */
+/* Helpers for the CUDA runtime: errors as exceptions, selection of a device, RAII owners
+ * of streams, events and device memory, and pinned host memory. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_RUNTIME_H
 #define INCLUDED_GPUFEC_CUDA_RUNTIME_H

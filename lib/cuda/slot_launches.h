@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Runs a batch decoder on one device. Kernels of the caller fill and empty its slots.
+/* A batch decoder on one device, with slots that kernels of the caller fill and empty.
  * These kernels run on the slots' streams, so the host does not wait for them. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
@@ -57,8 +57,8 @@ private:
 
 //! Base class of the caller's slots.
 struct round_slot {
-    bool busy = false;            //!< the slot's batch is in flight
-    cudaStream_t queue = nullptr; //!< for batches and the caller's kernels
+    bool busy = false;            //!< whether the slot's batch is in flight
+    cudaStream_t queue = nullptr; //!< stream of the slot's batches and caller's kernels
 };
 
 //! Base class that owns a batch decoder and its slots, which derive from round_slot.

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Constellations and bit interleaving of DVB-S2 and S2X: EN 302 307-1 and EN 302 307-2,
- * 5.3.3, 5.4. */
+/* Constellations, bit interleaving and MODCODs of DVB-S2 and S2X: EN 302 307-1 and EN 302
+ * 307-2, 5.3.3, 5.4. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_CONSTELLATION_H
 #define INCLUDED_GPUFEC_DEMAP_CONSTELLATION_H
@@ -27,7 +27,7 @@ struct constellation {
 
     //! Returns the mean of the fourth power of magnitudes.
     double kurtosis() const;
-    //! Returns the number of symbols of a frame of \p frame_bits. With 128APSK it
+    //! Returns the number of symbols of a frame of \p frame_bits. With 128APSK the number
     //! includes the dummy symbols that fill the last slot of 90 symbols.
     std::size_t frame_symbols(std::size_t frame_bits) const
     {
@@ -53,7 +53,7 @@ std::optional<std::pair<std::string, std::string>> split_modcod(const std::strin
 //! Returns whether a standard has a MODCOD. DVB-S2X includes the MODCODs of DVB-S2.
 bool is_of(const modcod& m, const std::string& standard);
 
-//! \throws std::invalid_argument that says that there is no such MODCOD
+//! \throws std::invalid_argument with the message that no such MODCOD exists
 [[noreturn]] void refuse_constellation(const std::string& name,
                                        const std::string& rate,
                                        const std::string& frame_size);

@@ -16,10 +16,11 @@ namespace {
 
 constexpr std::size_t max_tables = 16;
 
-// Values that stand for the real and imaginary parts of erased symbols. Other parts are
-// integers within ±32767, and other cell coordinates are within ±127.
+// Values that stand for the real and imaginary parts, and for the cell coordinates, of
+// erased symbols. Other parts are integers within ±32767, and other coordinates are
+// within ±127.
 constexpr std::int16_t erased = -32768;
-constexpr std::uint8_t erased_cell = 128; // tables hold zeros there
+constexpr std::uint8_t erased_cell = 128; // tables hold zeros at this coordinate
 
 cell_table make_table(const model& m, method how, int level)
 {
@@ -103,7 +104,7 @@ frame_moments demapper::to_integers(const void* symbols, std::uint32_t count)
     integer_rule rule;
     const auto convert = [&](const auto* from) {
         rule = find_scale(from, count);
-        // A local copy of the rule cannot alias the stores, so that the loop vectorises.
+        // A local copy of the rule cannot alias the stores, so the loop vectorises.
         const auto own = rule;
         auto* const to = d_parts.data();
         for (std::size_t i = 0; i < 2 * std::size_t(count); ++i) {
@@ -125,7 +126,7 @@ frame_moments demapper::to_integers(const void* symbols, std::uint32_t count)
         std::uint32_t symbols = 0;
         std::uint64_t squares = 0, fourth = 0;
         auto* const parts = d_parts.data();
-        for (auto s = first; s < end; ++s) { // branch-free, so that it vectorises
+        for (auto s = first; s < end; ++s) { // branch-free, so that the loop vectorises
             const auto energy = integer_rule::energy(parts[2 * s], parts[2 * s + 1]);
             const bool erases = rule.erases(energy);
             const std::uint32_t counted = erases ? 0 : energy;

@@ -46,12 +46,13 @@ demapped reference_demap(const model& m,
 //! LLRs of all cells (squares of the I/Q plane, see rule.h) of a constellation at a level
 //! of Es/N0.
 struct cell_table {
-    //! If is_line(): the LLR of each coordinate, modulo 256.
+    //! If model::is_line(): LLRs, indexed by coordinate modulo 256.
     std::vector<std::int8_t> line;
-    //! Otherwise: the LLRs of each cell_index(), one per byte; the lowest byte has the
-    //! LLR of the first bit.
+    //! Otherwise: the LLRs of a cell, indexed by cell_index(). Each byte has one LLR; the
+    //! lowest byte has that of the first bit.
     std::vector<std::uint64_t> llr;
-    std::vector<std::uint16_t> errors; //!< if refines(): cell::error of each cell_index()
+    //! If model::refines(): cell::error, indexed by cell_index().
+    std::vector<std::uint16_t> errors;
 };
 
 //! Tables of a constellation for recently used levels. Threads may share an object.
@@ -72,7 +73,7 @@ private:
     const model d_model;
     const method d_method;
     std::mutex d_mutex;
-    // By level, the latest used first.
+    // Levels and their tables, the most recently used first.
     std::deque<std::pair<int, std::shared_ptr<const cell_table>>> d_last;
 };
 
@@ -116,8 +117,10 @@ private:
                           std::int8_t* llr) const;
 
     const symbol_format d_format;
-    std::vector<std::uint32_t> d_classes; // samples per class of energies
-    std::vector<std::int16_t> d_parts; // parts of erased symbols have the value `erased`
+    // Number of sampled symbols in each class of energies.
+    std::vector<std::uint32_t> d_classes;
+    // Real and imaginary parts of symbols as integers; `erased` if a symbol is erased.
+    std::vector<std::int16_t> d_parts;
     std::vector<std::uint8_t> d_cells;
 };
 

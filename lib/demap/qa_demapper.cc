@@ -80,7 +80,7 @@ void compare(const constellation& c,
 // A disturbance of received symbols besides Gaussian noise.
 struct impairment {
     const char* name;
-    double max_error_db; // largest error of the estimated Es/N0
+    double max_error_db; // maximum error of the estimated Es/N0
     std::function<void(floats&, std::mt19937&)> spoil;
 };
 
@@ -186,7 +186,7 @@ std::size_t wrong_bits(const constellation& c,
     return wrong;
 }
 
-// Converts parts to int16; NaN becomes 0.
+// Scales real and imaginary parts and clamps them to int16; NaN becomes 0.
 std::vector<std::int16_t> to_int16(const floats& symbols, float scale)
 {
     const auto part = [=](float x) {
@@ -434,7 +434,7 @@ TEST(Demapper, NoisyFrame_GivesEsN0)
     }
 }
 
-// The frames are short; some are almost free of noise.
+// Short frames need fewer than max_passes passes, even if almost free of noise.
 TEST(Demapper, NoisyFrame_NeedsFewPasses)
 {
     for (const auto& m : { tested{ "16apsk", "2/3" },
@@ -629,7 +629,8 @@ TEST(Cells, AnyLevel_LimitsLlrsAndErrors)
     }
 }
 
-// The expected quartile comes from sorting all energies.
+// A symbol is erased above five times the upper quartile of the energies. The expected
+// quartile comes from sorting all energies.
 TEST(IntegerRule, QuartileOfFrame_DecidesWhatIsErased)
 {
     const auto c = make_constellation("16apsk", "3/4");

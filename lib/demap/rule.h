@@ -16,7 +16,7 @@
  *    fourth powers. The sums are exact. The frame is divided into frame_parts parts with
  *    sums of their own, which reveal fading.
  * 3. The parts of symbols are scaled to a mean signal energy of 1 and quantised to 8
- *    bits, so that a symbol falls into a cell of a grid of 256 by 256.
+ *    bits. A symbol thus falls into a cell of a grid of 256 by 256.
  * 4. The LLRs of a symbol are those of its cell's centre.
  * 5. For constellations with several radii, each cell also has an expected noise energy.
  *    If the mean over the frame contradicts an estimated level, another pass repeats
@@ -181,8 +181,8 @@ has_quartile(std::uint32_t before, std::uint32_t here, std::uint32_t all)
 
 //! The rule that converts symbols of a frame to integers and finds outliers.
 struct integer_rule {
-    float factor = 0;          //!< scale: integers are parts times this
-    std::uint32_t largest = 0; //!< energy, in integers, above which a symbol is erased
+    float factor = 0;          //!< scale that converts parts to integers
+    std::uint32_t largest = 0; //!< energy, after scaling, above which a symbol is erased
 
     //! Makes the rule from class \p c, which holds the upper quartile of \p all samples:
     //! \p here samples lie in the class, and \p before samples lie below it.
@@ -235,7 +235,7 @@ struct moments {
     }
 };
 
-//! Number of parts into which a frame is divided. The last ones may be shorter or empty.
+//! Number of parts into which a frame is divided. The last parts may be shorter or empty.
 constexpr std::uint32_t frame_parts = 16;
 GPUFEC_DEMAP_BOTH inline std::uint32_t part_length(std::uint32_t symbols)
 {
@@ -276,8 +276,8 @@ struct frame_moments {
         }
         const double square = power * power;
         const double relative = scatter / sum.symbols / square - 1;
-        // Symbol energies have the relative variance `spread`. Without fading, that alone
-        // makes the expected value of `relative` equal `random`.
+        // Symbol energies have the relative variance `spread`. Without fading, the
+        // expected value of `relative` is therefore `random`.
         const double spread = double(sum.fourth) * 4096 / sum.symbols / square - 1;
         const double random = (filled - 1) * spread / sum.symbols;
         return relative > 5 * random + 0.03 ? relative - random : 0;
@@ -301,8 +301,8 @@ GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
     return first_level + low;
 }
 
-//! First level (24 dB) of the search for constellations of dense_points or more. The
-//! moments of these constellations depend more on the choice of symbols than on the
+//! First level (24 dB) of the search for constellations of dense_points points or more.
+//! The moments of these constellations depend more on the choice of symbols than on the
 //! noise. The search begins at a high level, because expected noise energies reveal a
 //! level that is too high.
 constexpr int dense_start = 4 * 24;
@@ -345,7 +345,7 @@ estimate_level(const frame_moments& sums, double fading, const model& m)
 //! The rule that converts integers to coordinates of cells. Each part of a fading frame
 //! has its own rule.
 struct cell_rule {
-    float factor = 0; //!< scale of integers; 0: no signal, symbols are erased
+    float factor = 0; //!< scale of integers; 0: signal too weak, symbols erased
 
     GPUFEC_DEMAP_BOTH static cell_rule of(const frame_moments& sums,
                                           std::uint32_t part,

@@ -35,7 +35,7 @@ template <class Traits>
 struct made_decoders {
     std::vector<batch_decoder_of<Traits>> decoders; //!< all with the same limits
     std::string missing; //!< reason why CUDA is not used although it was tried, or ""
-    bool failed = false; //!< a device exists but failed
+    bool failed = false; //!< whether a device exists but failed
 };
 
 //! Makes a decoder on a device. If the device lacks memory, halves the batch, down to

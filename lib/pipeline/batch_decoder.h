@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of a backend that decodes batches of independent work items. */
+/* The interface of backends that decode batches of independent work items, the errors of
+ * devices, and the limits and memory of a batch. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_BATCH_DECODER_H
 #define INCLUDED_GPUFEC_PIPELINE_BATCH_DECODER_H
@@ -60,7 +61,8 @@ struct batch_limits {
     //! Size of the first part of the slot's input buffer, in bytes. The decoder reads
     //! this part even if the items are borrowed.
     std::size_t table_bytes = 0;
-    //! Bytes of a full batch's input in the caller's format; 0 if slots have that format.
+    //! Size in bytes of a full batch's input in the caller's format; 0 if slots have that
+    //! format.
     std::size_t caller_item_bytes = 0;
 };
 
@@ -69,7 +71,8 @@ struct batch_limits {
 //! the pitch is 0.
 struct output_rows {
     std::size_t first = 0, rows = 0, bytes = 0, pitch = 0;
-    //! Number of bits per row if pulled one per byte; 0 if pulled as stored.
+    //! Number of bits per row if users pull one bit per byte; 0 if users pull the bytes
+    //! of a row as stored.
     std::size_t bits = 0;
 
     //! Returns the bytes per row when pulled.

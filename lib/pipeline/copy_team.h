@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Threads that help a decoder's caller to copy its input. */
+/* Threads that help a decoder's caller to copy input into slots. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_COPY_TEAM_H
 #define INCLUDED_GPUFEC_PIPELINE_COPY_TEAM_H
@@ -48,8 +48,8 @@ private:
     static constexpr unsigned max_threads = 8;
     static constexpr std::size_t least_part = 256u << 10;
 
-    // Starts the helper threads if they do not run yet, and returns whether there are
-    // any. Without helper threads the caller copies alone.
+    // Starts the helper threads at the first call, and returns whether any helper thread
+    // runs. Without helper threads the caller copies alone.
     bool start()
     {
         if (!d_helpers && d_threads > 1) {

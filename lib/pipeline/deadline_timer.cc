@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The thread of a deadline_timer waits until the time that is set, or until another time
- * is set. */
+/* Implementation of deadline_timer, whose thread sleeps until the time of the next
+ * callback, or until that time changes. */
 
 #include "deadline_timer.h"
 #include <system_error>

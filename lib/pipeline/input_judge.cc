@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Statistics of input samples. */
+/* Statistics of input samples, and the default chance error rate of an input_judge. */
 
 #include "input_judge.h"
 #include <cmath>

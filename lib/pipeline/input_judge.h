@@ -16,14 +16,14 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Base class of checks that sample a decoder's input and report once what seems
- * wrong with the input.
+ * \brief Base class of checks that sample a decoder's input, and report once if its
+ * format, scale or code seems wrong.
  *
  * A judge decodes a sample in the declared format and in formats that users confuse with
- * the declared one. The judge reports another format (in its verdict, a text) only if the
- * sample decodes as a signal of the code in that format, and fails or is much worse in
- * the declared one. The amplitude alone is never a reason. docs/limits.md gives the rules
- * and false-alarm probabilities.
+ * the declared format. The report, or verdict, is a text. The judge reports another
+ * format only if the sample decodes as a signal of the code in that format, and fails or
+ * is much worse in the declared format. The amplitude alone is never a reason to report.
+ * docs/limits.md lists the rules and false-alarm probabilities.
  */
 class input_judge
 {
@@ -45,8 +45,8 @@ public:
     virtual double chance_error_rate() const;
 
 protected:
-    //! Makes \p verdict the text that verdict() returns. Logs the text only if it is the
-    //! first one for this stream.
+    //! Makes \p verdict the text that verdict() returns. Logs only the first text of a
+    //! stream.
     void say(const std::string& verdict)
     {
         if (d_verdict.empty() && !d_said) {

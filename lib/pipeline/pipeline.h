@@ -3,8 +3,7 @@
 
 /* A ring of slots between a caller and batch decoders, which keeps batches in order and
  * limits their number in flight. If a device fails or hangs, the fallback decodes the
- * device's unfinished batches again.
- */
+ * device's unfinished batches again. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_PIPELINE_H
 #define INCLUDED_GPUFEC_PIPELINE_PIPELINE_H
@@ -52,14 +51,14 @@ public:
         std::byte* output; //!< the slot's own, or borrowed memory of the same layout
         std::byte* status;
         Job job{};
-        const std::byte* from = nullptr; //!< data to decode: input, or borrowed items
+        const std::byte* from = nullptr; //!< data to decode: \c input, or borrowed items
         borrowed_output borrowed{};      //!< memory to which a device writes in place
     };
 
     struct hooks {
         //! Called from any thread when a batch may have finished.
         std::function<void()> completion = [] {};
-        //! Makes the decoder that replaces a failed one. If empty, errors are thrown.
+        //! Makes a failed decoder's replacement. If the hook is empty, errors are thrown.
         std::function<std::unique_ptr<decoder>()> fallback;
         //! Called with the error and the number of devices left when the fallback has
         //! replaced a failed device. The destructor may call this hook.
@@ -294,7 +293,7 @@ public:
     }
 
     //! Returns when the timeout of the oldest slot in flight expires; the clock's maximum
-    //! if there is none.
+    //! if no slot is in flight.
     std::chrono::steady_clock::time_point overdue() const
     {
         return d_flight.empty() ? clock::time_point::max() : overdue(*d_flight.front());
@@ -347,14 +346,14 @@ private:
         }
         std::unique_ptr<slot_buffers> own;
         slot memory{};
-        std::byte* output = nullptr; // the slot's own memory
+        std::byte* output = nullptr; // the slot's own output buffer
         decoder* user = nullptr;
-        unsigned number = 0;          // number among the slots of its decoder
-        clock::time_point since = {}; // time of the submission
-        bool finished = true;         // the slot's latest batch is finished
-        bool must_redecode = false;   // the batch was not finished when its device failed
-        // The slot leaves the ring when it is released. Its device has failed while other
-        // devices still run, and the slower fallback would delay their batches.
+        unsigned number = 0;          // slot number in the calls of its decoder
+        clock::time_point since = {}; // time of the batch's submission
+        bool finished = true;         // whether the slot's latest batch is finished
+        bool must_redecode = false;   // whether the device failed before the batch's end
+        // Whether the slot leaves the ring when released: its device has failed, and the
+        // slower fallback would delay the batches of the other devices.
         bool retiring = false;
     };
 
@@ -399,7 +398,8 @@ private:
                       : clock::time_point::max();
     }
 
-    // Returns how long to wait for a device to become idle; days if there is no timeout.
+    // Returns how long to wait for a device to become idle: the timeout of a batch, or
+    // 1e9 ms (almost 12 days) if there is no timeout.
     std::chrono::milliseconds drain_timeout() const
     {
         return d_hooks.timeout.count() > 0 ? d_hooks.timeout
@@ -506,7 +506,7 @@ private:
     }
 
     // Replaces the pages of borrowed output memory that an abandoned device may still
-    // write. This ends output in place, because no other device has pinned the new pages.
+    // write, and ends output in place, because no other device has pinned the new pages.
     void replace_output() noexcept
     {
         d_output_pinned = false;
@@ -564,7 +564,7 @@ private:
                " of host memory and " + text(slots * device_bytes) + " of its own";
     }
 
-    // Gives the slots of a failed device to the fallback, which decodes the unfinished
+    // Moves the slots of a failed device to the fallback, which decodes the unfinished
     // batches again. The device is abandoned if it is not idle within the time limit.
     void fail_over(decoder& failed, std::string reason, clock::duration limit)
     {
@@ -682,10 +682,10 @@ private:
     std::vector<std::unique_ptr<decoder>> d_decoders;
     std::unique_ptr<decoder> d_fallback;
     std::size_t d_failed = 0;     // number of failed decoders in d_decoders
-    bool d_draining = false;      // batches in flight are being discarded
-    bool d_abandoned = false;     // a decoder was abandoned and removed from d_decoders
-    bool d_output_pinned = false; // borrowed output memory is in use
-    bool d_output_lost = false;   // an abandoned device may still write output in place
+    bool d_draining = false;      // whether batches in flight are being discarded
+    bool d_abandoned = false;     // whether a decoder was abandoned (null in d_decoders)
+    bool d_output_pinned = false; // whether devices may write to memory of pin_output()
+    bool d_output_lost = false;   // whether replacing an abandoned device's pages failed
     std::function<bool()> d_replace_output;
     std::size_t d_kept_bytes = 0, d_pinned_input_bytes = 0, d_output_bytes = 0;
     clock::time_point d_progress = {}; // latest time at which a batch was found finished

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of stream decoders: the part that does not depend on the code. */
+/* The base class of stream decoders, and the check of options that all decoders share. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_STREAM_DECODER_H
 #define INCLUDED_GPUFEC_PIPELINE_STREAM_DECODER_H
@@ -289,8 +289,8 @@ protected:
     bool finishing() const { return d_finishing; }
 
     //! Takes up to \p count items and returns how many were taken. \p store(first, n,
-    //! to) copies n items to the address \c to in the slot, beginning with item number
-    //! \c first.
+    //! to) copies n items to the address \c to in the slot, beginning with item \c first
+    //! of the \p count items.
     template <class Store>
     std::size_t take(std::size_t count, Store&& store)
     {
@@ -358,7 +358,7 @@ protected:
         return s ? d_input.open(s->input) : nullptr;
     }
 
-    //! Submits the open batch. Its output has the layout \p rows. The next batch begins
+    //! Submits the open batch, whose output has the layout \p rows. The next batch begins
     //! with item \p next.
     void submit(const job& j, std::uint64_t next, const output_rows& rows = {})
     {
@@ -533,7 +533,7 @@ private:
     bool d_finishing = false;
     bool d_flushing = false;
     bool d_on_device = false;
-    bool d_caller_format = false;    // decoders can convert the caller's format
+    bool d_caller_format = false;    // whether decoders can convert the caller's format
     pinned_memory d_locked;          // pinned memory of borrowed input
     void* d_pinned_output = nullptr; // memory for output in place; nullptr: none
     std::function<bool()> d_pin_output;

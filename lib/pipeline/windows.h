@@ -33,7 +33,8 @@ public:
     {
     }
 
-    std::size_t item_bytes() const { return d_item_bytes; } //!< in slots
+    //! Returns the size of an item in slots.
+    std::size_t item_bytes() const { return d_item_bytes; }
 
     //! Returns the number of the open batch's first item.
     std::uint64_t first() const { return d_first; }
@@ -151,12 +152,12 @@ private:
     std::deque<std::uint64_t> d_in_flight; // first item of each batch, oldest batch first
     // Address of item d_first, if the item is not in the open batch's slot.
     const std::byte* d_carry = nullptr;
-    bool d_open = true; // item d_first is in the open batch's slot
+    bool d_open = true; // whether item d_first is in the open batch's slot
 
     // Members for borrowed input.
     bool d_borrowing = false;
     const std::byte* d_borrowed = nullptr; // address of the oldest item not released
-    std::uint64_t d_borrowed_from = 0;     // number of that item
+    std::uint64_t d_borrowed_from = 0;     // number of the oldest item not released
 
     std::vector<std::byte> d_carried_over; // items of the open batch when borrowing ended
 };

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The threads of a worker_pool. A free thread decodes the next chunk of the oldest batch
- * that still has chunks to begin. */
+/* Implementation of worker_pool. A free thread processes the next chunk of the oldest
+ * batch that still has chunks to begin. */
 
 #include "worker_pool.h"
 #include <system_error>

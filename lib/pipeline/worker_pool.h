@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The thread pool of a CPU decoder, which decodes each batch in chunks. */
+/* A thread pool that processes batches in chunks: for CPU decoders and input copies. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_WORKER_POOL_H
 #define INCLUDED_GPUFEC_PIPELINE_WORKER_POOL_H
@@ -19,8 +19,8 @@ namespace gr::gpufec {
 class worker_pool
 {
 public:
-    //! Function that decodes chunk \p chunk (0 … chunks − 1) of a batch on thread number
-    //! \p worker (0 … threads() − 1). Must not throw.
+    //! Function that processes chunk \p chunk (0 … chunks − 1) of a batch on thread
+    //! number \p worker (0 … threads() − 1). Must not throw.
     using work = std::function<void(std::size_t chunk, unsigned worker)>;
 
     //! Starts \p threads threads, or fewer if the system refuses some.

@@ -23,7 +23,7 @@ namespace qa {
 struct outcome {
     bytes output;
     std::vector<std::string> errors, warnings, infos;
-    std::string backend; // backend after decoding
+    std::string backend; // decoder::active_backend() after decoding
     std::shared_ptr<output_ring> ring;
 };
 

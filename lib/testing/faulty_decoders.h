@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Test fixture for each kind of decoder, with calls of the CUDA runtime that fail and
- * work that hangs. */
+/* The test fixture for calls of the CUDA runtime that fail and for work that hangs, the
+ * kinds of decoders to test, and a guard for intended leaks. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_FAULTY_DECODERS_H
 #define INCLUDED_GPUFEC_TESTING_FAULTY_DECODERS_H
@@ -31,7 +31,7 @@ namespace faults = cuda::faults;
 //! A kind of decoder with little input, so that a test can make each call fail once.
 template <class Kind, bool Floats, bool Emulated = Floats>
 struct kind : Kind {
-    static constexpr bool floats = Floats; // the output consists of floats
+    static constexpr bool floats = Floats; // whether the output consists of floats
     // Whether the emulation runs the kernels themselves rather than the CPU decoder.
     static constexpr bool emulated = Emulated;
     static constexpr unsigned portions = Floats ? 3 : 7;
@@ -111,8 +111,8 @@ protected:
         return calls.count(call) > 0;
     }
 
-    // Checks that the test has leaked no device memory and no pinned range of the
-    // emulation.
+    // In the emulation, checks that the test has leaked no device memory and has unpinned
+    // all host memory.
     void nothing_is_left() const
     {
 #ifdef GPUFEC_EMULATED

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Interception of the CUDA runtime. The linker's --wrap directs the decoders' calls of
- * the runtime to this file. A function here makes the call fail or hang if
- * testing/faults.h requests it; otherwise it calls the real runtime. */
+ * the runtime to this file. Each function here makes its call fail or hang if
+ * testing/faults.h requests that, and otherwise calls the real runtime. */
 
 #include "faults.h"
 #include <atomic>
@@ -20,9 +20,9 @@ using namespace gr::gpufec::cuda;
 
 thread_local cudaError_t told = cudaSuccess; // error for the next cudaGetLastError()
 
-thread_local bool own_launch = false; // this file launches a kernel, which must not fail
+thread_local bool own_launch = false; // whether this file launches its kernel wait_for()
 
-std::atomic<bool> something_hangs{ false }; // work on some stream hangs
+std::atomic<bool> something_hangs{ false }; // whether work hangs on any stream
 
 // Waits until \p state no longer returns cudaErrorNotReady. Returns false after two
 // seconds, because only hanging work takes that long.

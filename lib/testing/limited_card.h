@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The limits of shared memory of a smaller card than the real one, for tests and
- * benchmarks of kernels that adapt to it. */
+ * benchmarks of kernels that adapt to these limits. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
 #define INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H

@@ -636,7 +636,7 @@ TEST(sync_decoder_channel, NewChannel_HoldsUpBorrowedFrames)
 }
 
 // The device lacks memory for the decoder of the new channel, and then also for the
-// decoder of the old channel.
+// decoder of the old channel. Once memory is free, reset() must make the decoder usable.
 TEST(sync_decoder_channel, NewChannelWithoutMemory_LeavesDecoderToReset)
 {
     run_options run;

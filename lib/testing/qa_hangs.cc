@@ -123,7 +123,7 @@ TYPED_TEST(faulty, HangingDevice_DoesNotBlockDestruction)
                 u.engine->flush();
             }
             if (!on_device()) {
-                u.engine->finish(); // a stream submits its first batch only then
+                u.engine->finish(); // otherwise a stream's first batch is not submitted
             }
             ASSERT_TRUE(on_device());
         }

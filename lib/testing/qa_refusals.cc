@@ -174,7 +174,7 @@ TYPED_TEST(faulty, ForkedDecoder_ThrowsInChild)
 TYPED_TEST(faulty, LargeBatch_IsHalvedWithoutFailedAllocation)
 {
     const auto expected = this->decode(this->run(backend::cpu));
-    // Leaves 4 MiB besides the memory that abandoned devices of earlier tests keep.
+    // Leaves 4 MiB of free memory. Earlier tests have leaked memory on purpose.
     cuda::emulation::set_memory(cuda::emulation::used_memory() + (std::size_t(4) << 20));
     auto r = this->run();
     r.watch = false; // a verdict on the random values would be another warning

@@ -136,8 +136,8 @@ void* operator new(std::size_t bytes, std::align_val_t alignment)
 {
     return allocate(bytes, std::size_t(alignment));
 }
-// This version is replaced too, because the sanitizers' one would not match the operator
-// delete below.
+// The nothrow version is replaced too, because the sanitizers' version would not match
+// the operator delete below.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
 {
     try {

@@ -38,7 +38,7 @@ public:
         emulated_launch(stream, [=] {
             const auto decoder = traits::make_cpu(d_setup, g.job.blocks, 1);
             auto job = g.job;
-            // Earlier launches have converted and rotated the input, and a later one
+            // Earlier launches have converted and rotated the input, and a later launch
             // counts the sign errors.
             job.floats = job.offset_binary = false;
             job.phase_rotation = {};

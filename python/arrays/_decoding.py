@@ -35,8 +35,8 @@ class decode_status:
 
 
 def warn_of(verdict):
-    """Issues a verdict as a RuntimeWarning that points at the line of the user's call, unless it is
-    empty. Returns it. A verdict is a text that says what seems wrong with the input."""
+    """Issues a RuntimeWarning that points at the line of the user's call, unless the verdict is
+    empty. Returns the verdict, a text about what seems wrong with the input."""
     if verdict:
         level, frame = 1, sys._getframe()
         while frame.f_back and frame.f_globals.get("__name__", "").startswith(f"{__package__}._"):
@@ -50,7 +50,7 @@ def run_options(batch, slots, backend, device, devices, threads, most=0):
     backend = _core.known_name("backend", backend, ["auto", "cuda", "cpu"])
     return {"batch": batch, "slots": slots, "backend": backend, "device": device,
             "devices": list(devices), "threads": threads, "most": most,
-            # One thread copies the input more slowly than the bus of a GPU transfers it.
+            # A single thread would copy the input more slowly than the bus transfers data to a GPU.
             "copy_threads": min(4, len(os.sched_getaffinity(0)))}
 
 
@@ -74,8 +74,8 @@ LLR_FORMATS = ("int8", "float", "uint8")
 
 
 def known_format(soft_input, known):
-    """Returns the name of a format in the spelling of `known`; refuses other names. An empty name
-    selects the format of the array's type, and is returned as it is."""
+    """Returns the name of a format in the spelling of `known`; refuses other names. An empty name,
+    which selects the format of the array's type, is returned unchanged."""
     if known is LLR_FORMATS and soft_input[:7].lower() in ("symbols", "complex"):
         refuse("soft_input", brief(soft_input), f"{', '.join(known)}; {_OF_SYMBOLS}")
     return soft_input and _core.known_name("soft_input", soft_input, list(known))
@@ -115,8 +115,8 @@ def _refuse_complex(view, known):
 
 
 def warn_unused(why, **differs):
-    """Warns of arguments that have no effect. `differs` maps the name of each such argument to True
-    if its value differs from the default; only these are named."""
+    """Warns of arguments that have no effect. `differs` maps the name of each such argument to
+    whether its value differs from the default; the warning names only those that differ."""
     names = [name for name, other in differs.items() if other]
     if names:
         warn_of(f"without effect: {', '.join(names)} ({why})")

@@ -13,8 +13,8 @@ from ._arguments import integer, refuse
 
 
 def _check_numpy(version, pybind11):
-    """Refuses NumPy 2 if the bindings were built with a pybind11 before 2.12, which misreads the
-    strides of NumPy 2's arrays as 0."""
+    """Refuses NumPy 2 if the bindings were built with a pybind11 before 2.12, which reads the
+    strides of its arrays as 0."""
     if int(version.split(".")[0]) >= 2 and pybind11 < (2, 12):
         raise ImportError(f"gpufec was built with pybind11 {'.'.join(map(str, pybind11))}, and "
                           f"NumPy is {version}: NumPy 2 needs a build with pybind11 2.12 or "
@@ -150,7 +150,7 @@ def shape_and_size(shape, item=1):
 class array_view:
     """Address, shape, type and device (None: host) of an array. The view keeps the array alive."""
 
-    read_only = False # True only if the array's __cuda_array_interface__ says so
+    read_only = False # as __cuda_array_interface__ states; False if the array came without it
 
     def __init__(self, name, keep, address, shape, dtype, device=None, nbytes=None):
         self.name, self.keep, self.address = name, keep, address
@@ -232,7 +232,7 @@ def _from_interface(name, array):
 
 
 def _device_view(name, array):
-    """Returns the view of a device array, after waiting for earlier work on its stream, if it names
+    """Returns the view of a device array. Waits for earlier work on the array's stream, if it has
     one."""
     device, read_only = None, False
     if hasattr(array, "__dlpack__"):

@@ -16,8 +16,8 @@ from ._gpufec import find_conv_preset
 
 
 def _conv_code_of(constraint_length, polynomials, puncturing, termination, preset):
-    """Returns the first four parameters: those of the preset if there is one, otherwise the given
-    ones with defaults in place of None. Refuses a preset together with others."""
+    """Returns the first four parameters: the preset's values if `preset` is not empty, otherwise
+    the given values, with defaults in place of None. Refuses a preset with other values."""
     given = {"constraint_length": constraint_length, "polynomials": polynomials,
              "puncturing": puncturing, "termination": termination}
     if preset:

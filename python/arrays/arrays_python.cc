@@ -63,8 +63,8 @@ void set_run(run_options& run, const py::dict& given)
     run.most = given["most"].cast<std::size_t>();
 }
 
-// Makes a decoder whose calls run Python's handlers of pending signals, so that Ctrl-C
-// ends them. Other Python threads run meanwhile.
+// Makes a decoder without the GIL. The decoder's calls run Python's handlers of pending
+// signals, so that Ctrl-C ends a call.
 template <class Decoder, class... Arguments>
 std::unique_ptr<Decoder> made(const Arguments&... arguments)
 {

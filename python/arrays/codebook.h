@@ -33,7 +33,7 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
         const auto path =
             py::module_::import("os").attr("fspath")(codebook).cast<std::string>();
         // from_file() takes unsigned values. The constructor of the code refuses negative
-        // ones.
+        // values later.
         if (q < 0 || n < 0 || frame_symbols < 0 || alphabet < 0) {
             return {};
         }

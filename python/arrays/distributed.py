@@ -38,7 +38,7 @@ _DECODERS = ("viterbi", "ldpc", "sync")
 # Approximate number of information bits (sync: message symbols) per simulation task. A task takes
 # about 0.1 s on one core.
 _TASK_BITS = {"viterbi": 1 << 20, "ldpc": 1 << 18, "sync": 1 << 12}
-# Decoder parameters that callers may not give, because this module sets or does not support them.
+# Decoder parameters that callers must not pass, because this module sets or does not support them.
 _GIVEN = ("values", "received", "lengths", "priors", "out", "lock", "lock_constellation",
           "lock_presets", "lock_memory", "lock_first_item")
 _SIMULATED = (*_GIVEN, "packed_output", "output", "p_insert", "p_delete")
@@ -55,7 +55,7 @@ def _channel_seed(seed):
 
 
 def _code_of(decoder, code):
-    """Selects the decoder parameters that the encoder accepts too."""
+    """Returns the decoder parameters that the encoder has too, except those of packing."""
     function = {"viterbi": arrays.conv_encode, "ldpc": arrays.ldpc_encode,
                 "sync": arrays.sync_encode}[decoder]
     return {name: value for name, value in code.items()
@@ -160,8 +160,8 @@ def _threads(client):
 def _check(client, decoder, decoders, code, fixed, **numbers):
     """Checks the arguments that all functions of this module have in common.
 
-    `fixed` has the decoder parameters that the caller may not give. Each of `numbers` is an integer
-    parameter: its name, and a pair of its value and the smallest allowed value.
+    `fixed` has the decoder parameters that the caller must not pass. `numbers` maps the name of
+    each integer parameter to its value and the minimum.
     """
     from distributed import Client
     if not isinstance(client, Client):
@@ -205,7 +205,7 @@ def _check_versions(client):
     with _scheduler(client):
         versions = client.run(_version, on_error="return")
     for worker, version in versions.items():
-        # OSError and TimeoutError come from dead workers, which are listed for some time.
+        # OSError and TimeoutError come from dead workers, which Dask lists for some time.
         if version != _version() and not isinstance(version, (OSError, asyncio.TimeoutError)):
             raise RuntimeError(f"the worker {worker} has gpufec {version}, this is "
                                f"{_version()}: allowed are workers of the same version")
@@ -342,8 +342,8 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
 
 
 def _check_simulation(decoder, code, points, seed, task_size):
-    """Simulates a minimal task for each point on the client, so that wrong arguments raise errors
-    here. Returns the task size."""
+    """Simulates one frame or bit for each point on the client, so that wrong arguments raise errors
+    before any task starts. Returns the task size."""
     if isinstance(points, str) or not isinstance(points, collections.abc.Collection):
         raise ValueError(f"points is {points!r}: allowed are sequences of numbers")
     size = task_size or _size_of_task(decoder, code)
@@ -450,8 +450,8 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
 
 
 def _parts(decoder, items, bits, code):
-    """Yields for each task: its first item, its number of items, the number of output bytes to drop
-    at the beginning, and the number to keep after them (None: all)."""
+    """Yields for each task: its first item, its number of items, the number of output bytes to
+    drop, and the number of further bytes to output (None: all)."""
     if decoder == "ldpc":
         known = arrays.ldpc_decoder(**code).code
         yield from _frames(items, known.sent, max(1, bits // known.k))
@@ -463,9 +463,9 @@ def _parts(decoder, items, bits, code):
         each = decoding.items_per_frame
         yield from _frames(items, each, max(1, bits // code["frame_bits"]))
         return
-    # The output that a task keeps begins at a multiple of `step` stages, where a parallel block, a
+    # The output of a task begins at a multiple of `step` stages, where a parallel block, a
     # puncturing period and, with packed4, an item begin. Before and after its own stages, a task
-    # decodes at least `lead` further stages, as far as the file has them.
+    # decodes at least `lead` further stages, where the file has them.
     K, polynomials, puncturing, _ = decoding._code
     period = len(puncturing.split(",")[0]) if puncturing else 1
     values = puncturing.count("1") if puncturing else len(polynomials)

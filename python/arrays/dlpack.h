@@ -24,7 +24,8 @@ struct device_type {
 constexpr std::int32_t cuda = 2;
 
 struct data_type {
-    // code 0: signed, 1: unsigned integer, 2: floating point, 5: complex, 6: Boolean
+    // Type code (0: signed integer, 1: unsigned integer, 2: floating point, 5: complex,
+    // 6: Boolean), and size of an item in bits.
     std::uint8_t code, bits;
     std::uint16_t lanes;
 };
@@ -105,7 +106,7 @@ inline pybind11::capsule make_dlpack(const std::shared_ptr<array_memory>& memory
         delete static_cast<owner*>(m->context);
     };
     // A consumer that takes the array renames the capsule and calls the deleter itself.
-    // If there is none, the capsule's destructor calls it.
+    // Without a consumer, the capsule's destructor calls the deleter.
     return pybind11::capsule(
         static_cast<void*>(&o->managed), "dltensor", [](PyObject* capsule) {
             if (PyCapsule_IsValid(capsule, "dltensor")) {

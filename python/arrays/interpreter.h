@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Runs long work without Python's global interpreter lock (GIL). Signals are handled
- * during the work, and the interpreter may end. */
+/* Runs long work without Python's global interpreter lock (GIL), handles signals during
+ * the work, and makes the interpreter wait for such work at its end. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_INTERPRETER_H
 #define INCLUDED_GPUFEC_ARRAYS_INTERPRETER_H
@@ -17,10 +17,10 @@ namespace gr::gpufec {
 /*!
  * \brief A guard that releases the GIL in its scope.
  *
- * It is safe in daemon threads, unlike pybind11::gil_scoped_release. If the interpreter
- * has ended, Python before 3.14 unwinds the stack of a thread that requests the GIL.
- * Where a destructor made the request, this aborts the process. Here such a thread sleeps
- * until the process ends.
+ * Unlike pybind11::gil_scoped_release, the guard is safe in daemon threads. After the end
+ * of the interpreter, Python before 3.14 unwinds the stack of a thread that requests the
+ * GIL, which aborts the process if a destructor makes the request. With this guard, such
+ * a thread sleeps until the process ends.
  */
 class without_gil
 {
@@ -39,7 +39,7 @@ private:
  */
 void check_signals();
 
-//! An exception that ends work after a Python exception has been set.
+//! An exception that ends work when check_signals() requires it.
 class interrupted
 {
 };
@@ -80,7 +80,8 @@ private:
 template <class Part>
 void released_in_parts(std::size_t count, Part&& part)
 {
-    constexpr std::size_t items = 1 << 20; // a few milliseconds of work; a multiple of 8
+    // A few milliseconds of work. A multiple of 8 divides packed bits between bytes.
+    constexpr std::size_t items = 1 << 20;
     released([&] {
         paced_signals signals;
         for (std::size_t first = 0; first < count; first += items) {

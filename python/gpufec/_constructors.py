@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes constructors of bound classes raise errors that name the wrong argument.
 
-The error of pybind11 itself only lists all parameters and their types.
+pybind11's own errors only list all parameters and their types.
 """
 
 import ast
@@ -15,8 +15,8 @@ import re
 from ._arguments import brief, check_kind, check_names, refuse
 
 # For each type in pybind11's signatures: a value of the type for check_kind(), or in _OTHERS a
-# check and a description of what is allowed. Other types are not checked. Releases of pybind11
-# before 2.12 write List and Dict.
+# check and a description of the allowed values. Other types are not checked. pybind11 before 2.12
+# writes List and Dict.
 _KINDS = {"bool": False, "int": 0, "float": 0.0, "str": "", "list[int]": ()}
 _OTHERS = {"list[str]": (lambda value: _all_of(value, str), "lists of strings"),
            "Union[str, list[int]]": (lambda value: isinstance(value, str) or

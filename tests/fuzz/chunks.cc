@@ -15,7 +15,8 @@ namespace {
 
 using bytes = std::vector<std::uint8_t>;
 
-// An event in a stream: code `value` is selected, or `value` soft values are pushed.
+// An event in an LDPC stream: if `code`, a change to code `value` mod 2, otherwise a push
+// of `value` soft values.
 struct event {
     bool code;
     unsigned value;
@@ -23,15 +24,15 @@ struct event {
 
 ldpc_code small_code(unsigned number)
 {
-    // Texts of alist files: of a (7, 4) code for number 0, else of a (3, 1) code.
+    // The text of an alist file: a (7, 4) code for number 0, otherwise a (3, 1) code.
     std::istringstream text(number ? "3 2\n2 2\n1 2 1\n2 2\n1 0\n1 2\n2 0\n1 2\n2 3\n"
                                    : "7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n1\n2\n1 2\n3\n1 3\n"
                                      "2 3\n1 2 3\n1 3 5 7\n2 3 6 7\n4 5 6 7\n");
     return ldpc_code::from_alist(text, std::to_string(number));
 }
 
-// Pushes `count` items, and calls pull() after each push. portion() returns how many
-// items to push at most; if the number is 0, flush() is called first.
+// Pushes `count` items, and calls pull() after each push. portion() returns the maximum
+// number of items of the next push; 0 calls flush() instead.
 template <class Decoder, class Pull, class Portion>
 void push(Decoder& decoder,
           const std::uint8_t* items,

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Helpers of the fuzzing targets: reading values from the input, and ending a stream. */
+/* Helpers of the fuzzing targets: reading the input, checking results, and ending a
+ * stream. */
 
 #ifndef INCLUDED_GPUFEC_TESTS_FUZZ_H
 #define INCLUDED_GPUFEC_TESTS_FUZZ_H
@@ -19,7 +20,7 @@
 
 namespace gr::gpufec::fuzz {
 
-//! A reader of values from the fuzzer's input, which appears to continue with bytes 0.
+//! A reader of values from the fuzzer's input. After the end of the input, bytes are 0.
 class reader
 {
 public:

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* An example of how to add a decoder to the module: a decoder of repetition codes, and
- * its block. Each bit is sent R times; the sum of the soft values decides. There is only
- * a CPU backend. */
+ * its block. Each bit is sent R times; the sum of the soft values decides. The decoder
+ * has only a CPU backend. */
 
 #ifndef INCLUDED_GPUFEC_TESTS_REPETITION_H
 #define INCLUDED_GPUFEC_TESTS_REPETITION_H
@@ -20,7 +20,7 @@ struct repetition_options : run_options {
     unsigned times = 3; //!< number R of repetitions, 1 to 255
 };
 
-//! Decodes int8 soft values to bits, one per byte. A positive sum means bit 0.
+//! A decoder of int8 soft values to bits, one per byte. A positive sum means bit 0.
 class repetition_decoder : public decoder
 {
 public:
@@ -168,8 +168,7 @@ repetition_decoder::make(const repetition_options& options, decoder_hooks hooks)
     return make_process_bound<repetition_decoder_impl>(options, std::move(hooks));
 }
 
-//! The interface of the block. For a decoder of the module, it would be in a public
-//! header.
+//! The interface of the block. The module has such interfaces in its public headers.
 class repetition_interface : virtual public gr::block
 {
 public:

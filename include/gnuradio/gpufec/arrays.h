@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decoding of whole arrays in one call. Arrays may be in ordinary or pinned memory of the
- * host, or in memory of a CUDA device. */
+/* Decoders of whole arrays in one call, and owners of memory for arrays. Arrays may be in
+ * ordinary or pinned memory of the host, or in memory of a CUDA device. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_H
 #define INCLUDED_GPUFEC_ARRAYS_H
@@ -168,7 +168,7 @@ public:
                                             status* so_far = nullptr);
 
     //! Sets a function that is called in the caller's thread during decoding, about every
-    //! 50 ms or after each batch of a device. An exception that it throws ends the call
+    //! 50 ms or after each batch of a device. An exception of the function ends the call
     //! and reaches the caller; the decoder can be used again.
     void set_check(std::function<void()> check);
 
@@ -231,7 +231,7 @@ public:
     const std::string& verdict() const;
 
     //! Sets a function that is called in the caller's thread during decoding, about every
-    //! 50 ms or after each batch of a device. An exception that it throws ends the call
+    //! 50 ms or after each batch of a device. An exception of the function ends the call
     //! and reaches the caller; the decoder can be used again.
     void set_check(std::function<void()> check);
 
@@ -262,7 +262,7 @@ public:
     //! Decoded frames of a stream. The vectors have one entry per frame, except output.
     struct frames {
         std::vector<std::uint8_t> output;  //!< frame_bytes() bytes per frame
-        std::vector<sync_status> statuses; //!< status of each frame
+        std::vector<sync_status> statuses; //!< drifts and validity of each frame
         std::vector<std::int64_t> begins;  //!< item with which a frame most likely begins
         std::vector<std::uint8_t> locked;  //!< 1: the decoder tracks the boundaries
     };
@@ -315,7 +315,7 @@ public:
     frames decode_stream(const void* items, std::size_t count, bool last = true);
 
     //! Sets a function that is called in the caller's thread during decoding, about every
-    //! 50 ms or after each batch of a device. An exception that it throws ends the call
+    //! 50 ms or after each batch of a device. An exception of the function ends the call
     //! and reaches the caller; the decoder can be used again.
     void set_check(std::function<void()> check);
 

@@ -36,7 +36,7 @@ public:
 //! Severity of a message in the log.
 enum class log_level { info, warning, error };
 
-//! Callbacks for completion and logging. Exceptions that they throw are discarded.
+//! Callbacks for completion and logging. Exceptions of the callbacks are discarded.
 struct decoder_hooks {
     //! Called from any thread when output may be ready to pull, when an incomplete batch
     //! may be due() for flush(), or when the time limit of a device expires.
@@ -121,7 +121,7 @@ public:
 
     //! Sets the longest time in ms that an incomplete batch waits for more input. The new
     //! limit also applies to a batch already waiting.
-    //! \throws std::invalid_argument unless it is finite and 0 or more
+    //! \throws std::invalid_argument unless \p milliseconds is finite and 0 or more
     virtual void set_max_latency_ms(double milliseconds) = 0;
 
     //! Returns the number of work items (parallel blocks, codewords or frames) per batch.

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block that decodes LDPC codes. */
+/* The block that decodes LDPC codes, and the outer BCH codes of DVB, from LLRs or
+ * symbols. */
 
 #ifndef INCLUDED_GPUFEC_GPU_LDPC_DVBS2_H
 #define INCLUDED_GPUFEC_GPU_LDPC_DVBS2_H

@@ -244,7 +244,7 @@ public:
     //! Returns the lifting size of the base matrix; 0 if it is not known.
     unsigned lifting() const;
     //! Returns the circulants block row by block row; a parity chain has none. Empty if
-    //! they are not known.
+    //! the base matrix is not known.
     const std::vector<circulant>& circulants() const;
 
     /*!
@@ -299,7 +299,7 @@ private:
     void encode_circulants(const std::uint8_t* message, std::uint8_t* codeword) const;
 
     ldpc_code d_code;
-    std::vector<circulant> d_circulants; // DVB-S2 codes only, group by group
+    std::vector<circulant> d_circulants; // group by group; empty without addresses()
 };
 
 //! Rule for the magnitude of a check-to-variable message.
@@ -316,7 +316,7 @@ GPUFEC_API ldpc_algorithm ldpc_algorithm_from_string(const std::string& name);
 //! Number formats of a decoder.
 enum class ldpc_precision {
     int8,   //!< channel values and messages of 8 bits, posteriors of 16
-    int16,  //!< channel values and messages of 16 bits, posteriors of 16
+    int16,  //!< channel values, messages and posteriors of 16 bits
     float32 //!< single precision; messages have 16 significant bits
 };
 
@@ -345,7 +345,7 @@ GPUFEC_API llr_format llr_format_from_string(const std::string& name);
 //! Kind of output LLRs. A frame has one int8 within ±127 for each of the n bits of its
 //! codeword, sent or not, with ldpc_options::soft_scale steps per nat.
 enum class ldpc_soft_output {
-    none,      //!< no LLRs
+    none,      //!< no LLRs: the output is bits
     posterior, //!< posterior LLRs after the last iteration
     extrinsic  //!< posterior LLRs minus the channel values
 };
@@ -422,7 +422,7 @@ public:
     //! The result of decoding one frame.
     struct report {
         std::uint64_t frame = 0;  //!< number of the frame in the stream, from 0
-        unsigned code = 0;        //!< index of its code in ldpc_options::codes
+        unsigned code = 0;        //!< index of the frame's code in ldpc_options::codes
         unsigned iterations = 0;  //!< iterations run, at most max_iterations
         unsigned unsatisfied = 0; //!< number of violated checks; 0: a codeword
     };
@@ -481,10 +481,10 @@ public:
     virtual const std::vector<std::int8_t>& llrs() const = 0;
 
     //! Sets llr_scale of the frame being pushed and of all later frames.
-    //! \throws std::invalid_argument unless it is finite and above 0
+    //! \throws std::invalid_argument unless \p scale is finite and above 0
     virtual void set_llr_scale(float scale) = 0;
     //! Sets soft_scale of the frame being pushed and of all later frames.
-    //! \throws std::invalid_argument unless it is finite and above 0
+    //! \throws std::invalid_argument unless \p scale is finite and above 0
     virtual void set_soft_scale(float scale) = 0;
 
     //! Returns a code of the options. \throws std::out_of_range

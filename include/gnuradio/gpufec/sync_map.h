@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Codes and a MAP decoder for insertion/deletion channels, without GNU Radio. */
+/* Channel model, codebooks, encoder and MAP decoder for insertion/deletion channels,
+ * without GNU Radio. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_H
 #define INCLUDED_GPUFEC_SYNC_MAP_H
@@ -362,7 +363,7 @@ struct sync_options : run_options {
     //! 1e-15 to below 1.
     double exclusion = 1e-10;
     bool priors = false; //!< whether each frame has priors of its message symbols
-    bool drifts = false; //!< output the posteriors of the drift at both ends of a frame
+    bool drifts = false; //!< whether to output posteriors of the drift at a frame's ends
 
     // Framed mode only:
     //! Prior of the drift at the beginning of a frame. A frame with start drift m begins
@@ -437,8 +438,8 @@ public:
     struct frame {
         std::uint64_t number;     //!< number of the frame, from 0
         const void* output;       //!< output of all message symbols, see sync_output
-        std::size_t output_bytes; //!< size of the output
-        bool in_place;            //!< the output is in the memory of borrow_output()
+        std::size_t output_bytes; //!< size of the output in bytes
+        bool in_place;            //!< whether output is in memory of borrow_output()
         //! Posterior of each drift of window() at the beginning of the frame; nullptr
         //! without options.drifts.
         const float* first_drifts;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Viterbi decoder and encoder of convolutional codes, without GNU Radio. */
+/* Convolutional codes, their presets, encoder and Viterbi decoder, without GNU Radio. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_H
 #define INCLUDED_GPUFEC_VITERBI_H
@@ -148,7 +148,7 @@ struct conv_preset {
     int constraint_length;        //!< K
     std::vector<int> polynomials; //!< octal as in the standards, see conv_code
     std::string puncturing;       //!< pattern as in conv_code; "" for none
-    termination ends;             //!< termination of its frames, or streaming
+    termination ends;             //!< termination of the code's frames, or streaming
 };
 
 /*!
@@ -330,9 +330,9 @@ struct viterbi_lock {
     //! in a period.
     unsigned puncturing_phase = 0;
     unsigned rotation = 0;    //!< counterclockwise rotation of symbols, 0 or 90 degrees
-    bool swapped = false;     //!< I and Q are exchanged, before the rotation
-    bool half_symbol = false; //!< I and Q of a pair are in consecutive input symbols
-    bool inverted = false;    //!< all signs are inverted
+    bool swapped = false;     //!< whether I and Q are exchanged, before the rotation
+    bool half_symbol = false; //!< whether I and Q of a pair are in consecutive symbols
+    bool inverted = false;    //!< whether all signs are inverted
     double error_rate = 0;    //!< channel bit error rate, from re-encoding
     double chance_error_rate = 0; //!< error rate that noise at the input would give
 
@@ -359,7 +359,7 @@ public:
     //! block or frame are encoded again. After the first K−1 stages, the coded bits are
     //! compared with the signs of the input.
     struct batch_statistics {
-        std::uint64_t first_bit = 0;  //!< index of the first of these bits in the output
+        std::uint64_t first_bit = 0;  //!< index in the output of the first encoded bit
         std::uint64_t first_byte = 0; //!< index of that bit's byte in packed output
         //! Fraction of the nonzero soft values whose sign differs from the encoded bit.
         double channel_error_rate = 0;
@@ -412,7 +412,7 @@ public:
     virtual double chance_error_rate() const = 0;
 
     //! Sets soft_scale for items that are pushed or borrowed from now on.
-    //! \throws std::invalid_argument unless it is finite and above 0
+    //! \throws std::invalid_argument unless \p scale is finite and above 0
     virtual void set_soft_scale(float scale) = 0;
 
     //! With lock "auto": gets the next change of the lock state; returns false if there

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests of array decoders with arrays that end within a frame or a puncturing period, and
- * of input that they refuse. */
+ * with invalid input. */
 
 #include <gnuradio/gpufec/arrays.h>
 #include <gtest/gtest.h>

@@ -63,9 +63,9 @@ private:
     std::shared_ptr<array_memory> d_memory;
 };
 
-// Calls decode(in, out) with arrays in each kind of memory and compares the output.
-// \p direct lists the kinds of memory from which a device decoder reads input. The output
-// may be in device memory only with such input.
+// Calls decode(in, out) with arrays in each kind of memory and compares the output with
+// \p expected. \p direct lists the kinds of memory from which a device decoder reads
+// input. The output may be in device memory only with such input.
 template <class T, class Decode, class Same>
 void expect_of_all_kinds(const std::vector<T>& in,
                          const std::vector<std::uint8_t>& expected,

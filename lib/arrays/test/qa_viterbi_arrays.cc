@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that array decoding with a phase search returns the output, lock changes and
- * statistics of the stream decoder. */
+/* Tests that array decoding with a phase search returns the output, lock changes and lock
+ * state of the stream decoder, and tests of noise and invalid options. */
 
 #include "viterbi/test/qa_support.h"
 #include <gnuradio/gpufec/arrays.h>
@@ -20,7 +20,7 @@ struct decoded {
     viterbi_lock last;
 };
 
-// Decodes with the stream decoder.
+// Returns the results of the stream decoder.
 decoded
 expected(const viterbi_options& o, const std::vector<std::int8_t>& values, bool packed)
 {
@@ -129,7 +129,7 @@ TEST(viterbi_arrays, LockOfAStream_GivesWhatTheStreamDecoderGives)
     values.insert(values.end(), more.begin(), more.end());
     auto o = searching(one);
     o.lock_presets = { "dvb_3_4" };
-    expect_same(o, values, 3); // locked, lost, locked
+    expect_same(o, values, 3); // three lock changes: found, lost, found again
 }
 
 TEST(viterbi_arrays, LockOfTerminatedFrames_GivesWhatTheStreamDecoderGives)

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of all decoder blocks, which connects GNU Radio's scheduler to a decoder
+/* The base class of the blocks gpu_*, which connects GNU Radio's scheduler to a decoder
  * that has its own threads. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
@@ -221,7 +221,7 @@ protected:
     virtual void ending() {}
     //! Returns the verdict on the input so far; see decoder::verdict().
     virtual std::string judgement() const { return engine().verdict(); }
-    //! Number of frames after which a verdict is given if all of them have failed. The
+    //! Number of frames after which a verdict is sent if all of them have failed. The
     //! end of a shorter input has the same effect.
     static constexpr std::uint64_t frames_before_verdict = 100;
     //! Called when the stream continues after lock() and unlock().
@@ -235,7 +235,7 @@ protected:
     //! Called once with each tag of input 0, before the tag's item is pushed. Returns
     //! true if the tag must not be passed on.
     virtual bool on_tag(const tag_t&) { return false; }
-    //! Returns whether the decoder must decode something before it can take more input.
+    //! Returns whether the decoder can take no more input until a batch has finished.
     virtual bool held_up() { return engine().full(); }
     //! Returns whether all items taken have been pushed to the decoder.
     virtual bool all_pushed() { return true; }
@@ -262,7 +262,7 @@ protected:
 
     // Functions for the derived block to call.
 
-    //! Queues \p action for the block's own thread, in place of any action of that name.
+    //! Queues \p action for the block's own thread. Replaces a queued action \p name.
     void change(const std::string& name, std::function<void()> action)
     {
         change_when(name, [action = std::move(action)] {
@@ -289,7 +289,7 @@ protected:
         for (auto& [name, action] : now) {
             if (!action()) {
                 std::lock_guard<std::mutex> guard(d_settings_mutex);
-                d_changes.try_emplace(name, std::move(action)); // keeps a newer one
+                d_changes.try_emplace(name, std::move(action)); // keeps a newer action
             }
         }
     }
@@ -342,7 +342,7 @@ protected:
     void publish_verdict()
     {
         const auto verdict = judgement();
-        if (verdict != d_verdict) { // no mutex, because only this thread writes it
+        if (verdict != d_verdict) { // no mutex: only this thread writes d_verdict
             {
                 std::lock_guard<std::mutex> guard(d_settings_mutex);
                 d_verdict = verdict;
@@ -385,9 +385,9 @@ protected:
     const pmt::pmt_t d_source; // srcid of the tags that this block adds
 
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
-    std::uint64_t d_taken = 0; // including borrowed items
+    std::uint64_t d_taken = 0; // items taken, borrowed ones included
     std::uint64_t d_emitted = 0;
-    bool d_finished = false; // engine().finish() has been called
+    bool d_finished = false; // whether engine().finish() has been called
     incomplete_frame d_incomplete;
 
     input_tags d_input_tags; // input tags that are not converted yet
@@ -619,7 +619,7 @@ private:
     }
 
     // Pins the output's ring if it is larger than the output of all slots, so that a GPU
-    // writes it in place. A downstream block that reads in place pins the ring instead.
+    // writes output in place. If the downstream block reads in place, it pins the ring.
     void pin_output_ring()
     {
         const auto ring = this->detail()->output(0);
@@ -652,10 +652,10 @@ private:
     }
 
     tag_t d_tag; // reused for each added tag, because GNU Radio copies it
-    std::weak_ptr<gr::block_detail> d_detail; // identifies the stream
+    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream, see start()
     std::uint64_t d_first = 0;                // stream index of the first available item
     std::size_t d_consumed = 0;               // number of items consumed in this call
-    std::string d_failure;                    // error that ended decoding
+    std::string d_failure;                    // error that ended decoding, or ""
     bool d_failure_logged = false;
 
     // Shared with the threads that call setters and getters.

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of all encoder blocks, which gathers a frame or a limited number of
- * items of a stream, encodes them and emits the output. Tags move to the output of their
- * item. */
+/* The base class of conv_encoder and ldpc_encoder, which gathers a frame or a limited
+ * number of items of a stream, encodes them and emits the output. Tags move to the output
+ * of their item. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H

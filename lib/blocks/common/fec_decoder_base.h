@@ -1,14 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of decoder objects for gr-fec. It negotiates frame sizes with the blocks
- * of gr-fec.
+/* The base class of decoder objects for gr-fec, which negotiates frame sizes with the
+ * blocks of gr-fec.
  *
  * The blocks async_decoder and tagged_decoder allocate buffers from rate() and their MTU.
  * For each PDU they derive a frame size in bits from the PDU's length and pass it to
  * set_frame_size(). Then they call generic_work(), even if the size was refused. The
- * decoder object knows neither the MTU nor the PDU's length. It must still return values
- * with which neither gr-fec nor the object accesses memory outside those buffers:
+ * decoder object knows neither the MTU nor the PDU's length, but must return values with
+ * which neither gr-fec nor the object accesses memory outside those buffers:
  *  - A caller that calls rate() but not get_input_size() has not subtracted the tail from
  *    the frame size. Such callers are async_decoder with packed output, and
  *    tagged_decoder of GNU Radio 3.10.5.
@@ -251,9 +251,9 @@ private:
         return std::to_string(begin) +
                (last > double(begin) ? " to " + std::to_string(std::int64_t(last)) : "");
     }
-    // Returns the number of soft values per frame. If gr-fec derived the frame size, this
-    // is the smallest number from which gr-fec derives the same size again, because
-    // gr-fec computes the tail of the next frame from this number.
+    // Returns the number of soft values per frame. If gr-fec derived the frame size,
+    // returns the smallest number from which gr-fec derives the same size again. gr-fec
+    // computes the tail of the next frame from the returned number.
     int frame_values() const
     {
         return d_derived ? fewest_values(std::int64_t(d_frame_size) + tail())
@@ -279,10 +279,11 @@ private:
     int d_there = INT_MAX;
     // Whether the last size given to set_frame_size() can be decoded.
     bool d_accepted = true;
-    // The last frame size was refused, and get_output_size() returns 0.
+    // Whether the last frame size was refused, so that get_output_size() returns 0.
     bool d_refused = false;
     std::optional<double> d_next_rate;
-    // The next rate() that gives no limit is that of the current frame.
+    // Whether the next call of rate() that is not for a limit returns the current
+    // frame's rate.
     bool d_tail_rate = false;
     // Frame size requested by a caller that does not subtract the tail; otherwise 0.
     std::int64_t d_untrimmed = 0;

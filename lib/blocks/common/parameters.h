@@ -16,7 +16,7 @@ namespace gr::gpufec {
 
 /*!
  * \brief Returns the int \p value of a parameter as an unsigned number.
- * \throws std::invalid_argument if it is negative
+ * \throws std::invalid_argument if \p value is negative
  */
 inline unsigned not_negative(const std::string& name,
                              int value,
@@ -26,7 +26,7 @@ inline unsigned not_negative(const std::string& name,
     return value;
 }
 
-//! Sets the run options from the parameters that every decoder block has.
+//! Sets the run options from the parameters of a block or object with a backend.
 //! \throws std::invalid_argument if an integer is negative or the backend is unknown
 inline void set_run_options(run_options& run,
                             int batch,

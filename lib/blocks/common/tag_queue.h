@@ -17,7 +17,7 @@
 namespace gr::gpufec {
 
 //! A tag that can be moved. GNU Radio's tag_t can only be copied, which changes reference
-//! counts. This would be the largest cost of a block that passes one tag per frame.
+//! counts. Copies would be the largest cost of a block that passes one tag per frame.
 struct held_tag {
     held_tag(const tag_t& tag)
         : offset(tag.offset), key(tag.key), value(tag.value), srcid(tag.srcid)

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of encoders and other blocks without batches, which moves each tag to
- * the output of the tag's item. Offsets are counted from the beginning of a stream. */
+/* The base class of encoders, bch_decoder and channel_bsid, which moves each tag to the
+ * output of the tag's item. Offsets are counted from the beginning of a stream. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H
@@ -131,7 +131,7 @@ protected:
     tag_queue d_tags;        // tags of output items that are not emitted yet
 
 private:
-    std::weak_ptr<gr::block_detail> d_detail; // identifies the stream
+    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream, see start()
 };
 
 } // namespace gr::gpufec

@@ -31,8 +31,8 @@ public:
             return;
         }
         // The calling threads expect no exception, and a block that is not woken would
-        // sleep for ever. If posting fails for lack of memory, it is therefore retried
-        // for about a second.
+        // sleep for ever. Posting that fails for lack of memory is therefore retried for
+        // about a second.
         for (unsigned tries = 0; tries < 1000; ++tries) {
             try {
                 d_block._post(d_port, pmt::PMT_NIL);

@@ -70,7 +70,7 @@ private:
     const std::size_t d_frame_bits;
     const bool d_high_efficiency, d_descramble;
     const pmt::pmt_t d_generic_port, d_status_port, d_begin_key, d_error_key, d_source;
-    // Key given as other_length_tag; null if there is none.
+    // Key of further length tags to convert (other_length_tag); null: none.
     const pmt::pmt_t d_other_key;
 
     bbframe::packets d_extractor;
@@ -82,7 +82,7 @@ private:
 
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
     std::uint64_t d_taken = 0, d_emitted = 0, d_made_before = 0;
-    std::weak_ptr<gr::block_detail> d_detail; // identifies the stream
+    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream, see start()
     input_tags d_input_tags;
     tag_queue d_tags;
 
@@ -92,7 +92,7 @@ private:
     bool d_judged = false; // whether a header was valid or a warning was logged
     const bbframe::crc8 d_crc;
 
-    // State in the last published status message.
+    // State and time of the last published status message.
     bool d_synchronised = false, d_ended = false;
     std::chrono::steady_clock::time_point d_logged{};
 

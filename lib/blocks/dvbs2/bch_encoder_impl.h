@@ -28,7 +28,8 @@ private:
 
     const bch_encoder_kernel d_kernel;
     const bool d_packed_input, d_packed_output;
-    std::vector<std::uint8_t> d_packed; // packed bits of a frame, if items are bits
+    // Packed bits of a frame, if input or output items are single bits.
+    std::vector<std::uint8_t> d_packed;
 };
 
 } // namespace gr::gpufec

@@ -103,7 +103,7 @@ private:
     std::optional<held_tag> d_applied; // tag that selected the current code, if any
     // Number of tags at the front of d_code_tags that repeat d_applied.
     std::size_t d_repeated = 0;
-    std::uint64_t d_frame_output = 0; // first output item of the next frame
+    std::uint64_t d_frame_output = 0; // index of the next frame's first output item
     // Number of items still to skip in a frame of an unknown code.
     std::uint64_t d_skip = 0;
     bool d_lost = false; // whether input is dropped up to the next tag with a code

@@ -232,7 +232,7 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
         input.emplace(options.constellations,
                       noise == source::estimated ? std::nan("") : esn0_db);
     }
-    // With symbol input, this is the scale of the output LLRs.
+    // With symbol input, llr_scale is the scale of the output LLRs.
     options.llr_scale = llr_scale;
     options.algorithm = ldpc_algorithm_from_string(algorithm);
     options.precision = ldpc_precision_from_string(precision);

@@ -28,7 +28,8 @@ private:
 
     const ldpc_encoder_kernel d_kernel;
     const bool d_packed_input, d_packed_output;
-    std::vector<std::uint8_t> d_packed, d_codeword; // packed frames, if items are bits
+    // Packed message and packed sent bits of a frame, if items are single bits.
+    std::vector<std::uint8_t> d_packed, d_codeword;
 };
 
 } // namespace gr::gpufec

@@ -16,7 +16,7 @@ namespace gr::gpufec {
 //! The code and constellation that a tag selects for the frames that follow.
 struct frame_kind {
     std::string code; //!< name of the code, for example "normal 1/2"; "" if unknown
-    //! For example "8psk"; "" if the tag names no constellation.
+    //! Name of the constellation, such as "8psk"; "" if the tag names none.
     std::string constellation;
     //! Length of a frame of an unknown code, in bits and in symbols; 0 if not known.
     std::size_t skip_bits = 0, skip_symbols = 0;

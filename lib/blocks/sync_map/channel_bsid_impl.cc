@@ -12,7 +12,7 @@ namespace gr::gpufec {
 namespace {
 
 // Maximum number of symbols that transmit() takes per call if the stream has no frames.
-// The limit bounds the memory for their output.
+// The limit bounds the memory for the output of these symbols.
 constexpr std::size_t piece_bits = 1024;
 
 } // namespace

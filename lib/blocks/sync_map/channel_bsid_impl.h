@@ -51,7 +51,7 @@ private:
     std::size_t d_emitted_of_frame = 0;
     bool d_giving = false; // whether d_received is complete and is being emitted
 
-    std::vector<held_tag> d_frame_tags; // tags of the current frame, by output item
+    std::vector<held_tag> d_frame_tags; // tags of the frame; offsets count output items
     // Number of output items of the complete frames of this stream.
     std::uint64_t d_made = 0;
 };

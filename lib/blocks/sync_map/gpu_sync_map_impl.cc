@@ -205,7 +205,7 @@ void gpu_sync_map_impl::make_decoder()
     publish_choices();
 }
 
-// Enables priors only if the second input is connected, because they cost memory and
+// Enables priors only if the second input is connected, because priors cost memory and
 // time.
 bool gpu_sync_map_impl::check_topology(int ninputs, int noutputs)
 {

@@ -35,8 +35,8 @@ unsigned pdus()
     return given ? std::atoi(given) : 1000;
 }
 
-// Returns whether gr-fec rounds the product of a length and a rate. If so, it may read
-// one value beyond the end of a PDU.
+// Returns whether gr-fec rounds the product of a length and a rate. If so, gr-fec may
+// read one value beyond the end of a PDU.
 bool rounds() { return std::stoi(gr::minor_version()) >= 10; }
 
 class collector : public gr::sync_block

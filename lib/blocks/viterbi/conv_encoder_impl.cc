@@ -123,7 +123,7 @@ void conv_encoder_impl::encode(const std::vector<std::uint8_t>& items,
     }
 }
 
-// Moves the last of \p bits coded bits to d_left if they do not fill a byte.
+// Moves the last byte of \p coded, which has \p bits bits, to d_left if it is incomplete.
 void conv_encoder_impl::keep_rest(std::vector<std::uint8_t>& coded, std::size_t bits)
 {
     d_left_bits = bits % 8;

@@ -38,7 +38,7 @@ private:
     const bool d_packed_input, d_packed_output;
 
     conv_encoder_kernel d_kernel;
-    // Packed bits, used if items are single bits.
+    // Packed information bits and packed coded bits, used if items are single bits.
     std::vector<std::uint8_t> d_bytes, d_coded;
     // Coded bits of a stream that do not fill a byte yet; the first is the most
     // significant.

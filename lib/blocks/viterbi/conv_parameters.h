@@ -18,7 +18,8 @@ namespace gr::gpufec {
  * \brief Returns the code and termination that the preset ("": none) or the other four
  * parameters select. The defaults of these four are 7, (171, 133) octal, no puncturing
  * and streaming.
- * \throws std::invalid_argument if both are given, or a value is not allowed
+ * \throws std::invalid_argument if a preset is combined with one of the other parameters,
+ *         or if a value is not allowed
  */
 std::pair<conv_code, termination>
 conv_code_of(std::optional<int> constraint_length,

@@ -57,9 +57,9 @@ private:
         d_backend = d.active_backend();
     }
 
-    // Returns a decoder for this frame size. Decoders are kept for later calls. Before a
-    // new one is added, all others are destroyed if there are more than 16, or if the sum
-    // of all frame sizes would exceed 2^20 bits.
+    // Returns a decoder for this frame size. Decoders are stored for later calls. Before
+    // a new decoder is added, all others are destroyed if there are more than 16, or if
+    // the sum of all frame sizes would exceed 2^20 bits.
     viterbi_array_decoder& decoder(unsigned frame_size)
     {
         auto kept = d_decoders.find(frame_size);

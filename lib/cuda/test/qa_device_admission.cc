@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Tests of the admission of batches to a shared device: the limit on long batches and the
+ * order in which waiting decoders are woken and begin. */
+
 #include "cuda/device_admission.h"
 #include <condition_variable>
 #include <gtest/gtest.h>
@@ -143,7 +146,7 @@ TEST_F(device_admission_test, WaitingDecoderLeavesQueue_IsWoken)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start), 0u);
-    b.place.leave_queue(); // wait_idle() of device_decoder does this
+    b.place.leave_queue(); // also called by device_decoder::wait_idle()
     woken.clear();
     EXPECT_EQ(b.begin(1, start), 0u);
     b.place.leave_queue();

@@ -198,8 +198,8 @@ std::size_t checked_sum(const alist_reader& reader,
 // Parity-check matrices have columns of few ones, or end with the identity matrix.
 std::string warning_of(unsigned n, const std::vector<std::vector<std::uint32_t>>& rows)
 {
-    constexpr double dense = 0.25, many = 12; // least share and least number of ones in a
-                                              // dense column
+    constexpr double dense = 0.25, many = 12; // minimum share and minimum number of ones
+                                              // in a dense column
     const auto checks = unsigned(rows.size());
     double ones = 0;
     for (unsigned c = 0; c < checks; ++c) {

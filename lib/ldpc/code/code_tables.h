@@ -33,12 +33,12 @@ enum class encoding_form {
     solved      //!< a parity_solver, made on first use, finds the parity bits
 };
 
-//! The rule for the message positions of a code; see ldpc_code::with_message_positions().
+//! Rule for the message positions of a code; see ldpc_code::with_message_positions().
 enum class message_place { systematic, first, last, gr_fec_ldpc_encoder, listed };
 
 struct ldpc_code::tables {
     std::string name;
-    //! Advice if an alist seems to be no parity-check matrix, else "".
+    //! Warning if an alist file seems to have a generator matrix, else "".
     std::string warning;
     unsigned n = 0;
     unsigned k = 0;
@@ -62,8 +62,8 @@ struct ldpc_code::tables {
     std::vector<std::uint32_t> sent; //!< positions of sent bits; empty if all bits are
                                      //!< sent in order
 
-    //! The standard puts the message at the beginning of the codeword, and the message
-    //! determines the other bits.
+    //! Whether the standard puts the message at the beginning of the codeword, and the
+    //! message determines the other bits.
     bool known_systematic = false;
     //! Further checks that a standard's codewords satisfy and that are not in its matrix.
     std::vector<std::vector<std::uint32_t>> extra_checks;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finds the parity bits of a codeword from the others, for any sparse matrix.
+/* A solver that finds the parity bits of a codeword from its other bits, for any sparse
+ * parity-check matrix.
  *
  * As in the inactivation decoding of fountain codes, bits are found one after the other
  * from checks in which only one bit is unknown. If there is no such check, all but one of
@@ -20,7 +21,7 @@ namespace gr::gpufec::ldpc {
 class parity_solver
 {
 public:
-    //! Returns a solver, or nothing if the unknown bits do not follow from the others
+    //! Returns a solver, or no value if the unknown bits do not follow from the others
     //! or if more than \p most bits would be put off.
     static std::optional<parity_solver>
     make(unsigned n,
@@ -33,7 +34,7 @@ public:
 
 private:
     struct step {
-        std::uint32_t bit; //!< the bit that is found
+        std::uint32_t bit; //!< position of the bit that the step finds
         //! Range in d_others of the bits whose sum is \c bit.
         std::uint32_t first, last;
     };
@@ -43,7 +44,7 @@ private:
 
     std::vector<step> d_steps;
     std::vector<std::uint32_t> d_others;
-    std::vector<std::uint32_t> d_put_off; //!< bits that are found from the dense matrix
+    std::vector<std::uint32_t> d_put_off; //!< positions of the bits that were put off
     std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< bits of the checks that no
                                                           //!< step uses
     std::size_t d_left_words = 0;

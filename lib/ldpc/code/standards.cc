@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Makes the codes of standards from the names of standard, frame size and rate. */
+/* Makes the codes of standards from the names of standard, frame size and rate, and lists
+ * these names. */
 
 #include "code_tables.h"
 #include "common/refuse.h"
@@ -238,8 +239,8 @@ ldpc_code c2_code()
     }
     t->expand(columns);
     t->known_systematic = true;
-    // The checks leave two bits of a codeword undetermined. These two further checks,
-    // from the generator matrix, determine them.
+    // The checks leave two bits of a codeword undetermined. Two further checks, from the
+    // generator matrix, determine these bits.
     for (unsigned p = 0; p < columns - message; ++p) {
         std::vector<std::uint32_t> sum;
         for (unsigned c = 0; c < columns; ++c) {

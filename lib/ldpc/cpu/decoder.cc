@@ -135,7 +135,7 @@ public:
 private:
     struct prepared {
         message_rule rule;
-        // Layered decoding uses one of these, flooding uses none.
+        // Tables for layered decoding, one of which is null. Both are null in flooding.
         std::unique_ptr<circulant_code> single_codeword;
         std::unique_ptr<lane_code> lanes;
     };
@@ -155,8 +155,8 @@ private:
         }
     };
 
-    // Allocates what input in the caller's format needs: one buffer for quantised values
-    // and, for symbols, one demapper per worker.
+    // Allocates, for each worker, what input in the caller's format needs: a buffer for
+    // quantised values and, for symbols, a demapper.
     void make_caller_rows()
     {
         if (d_caller_rows.size() == d_pool.threads()) {
@@ -173,8 +173,8 @@ private:
         }
     }
 
-    // Makes one demapper per worker if input is symbols. Later, demapping allocates only
-    // tables, and it continues without a table if that fails.
+    // Makes one demapper per worker if input is symbols. Afterwards, demapping allocates
+    // only tables. If the allocation of a table fails, demapping works without the table.
     void make_demappers()
     {
         std::size_t bits = 0, symbols = 0;
@@ -229,7 +229,7 @@ private:
 
     bool layered() const { return d_setup.schedule == ldpc_schedule::layered; }
 
-    // Makes the tables of a code when it is first used.
+    // Makes the tables of a code unless they exist.
     void prepare(std::uint32_t index)
     {
         auto& p = d_codes[index];

@@ -13,9 +13,9 @@
  * A layer reads the 360 posteriors of a group cyclically, beginning at the edge's
  * shift, and stores the results in the order of reading (shifted_group). Writes are
  * then aligned; unaligned writes cost more than unaligned reads. The first values of a
- * group are repeated after its last, so that every vector is contiguous. Each group has
- * two buffers: a layer reads one and writes the other, because its first writes would
- * overwrite posteriors that it has yet to read.
+ * group are repeated after its last value, so that every vector is contiguous. Each group
+ * has two buffers. A layer reads one and writes the other, because its first writes would
+ * overwrite posteriors that the layer has yet to read.
  *
  * The code calls no function of the standard library; kernels.cc explains why. */
 
@@ -228,7 +228,7 @@ private:
         return std::size_t(c.message_groups) + c.q;
     }
 
-    // Repeats the first posteriors of a group after its last.
+    // Copies the first posteriors of a group to the memory after its last posterior.
     static void extend(posterior* p)
     {
         __builtin_memcpy(p + size, p, width * sizeof(posterior));

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Flooding min-sum on the CPU, one codeword at a time, in memory allocated beforehand. */
+/* Flooding min-sum on the CPU, one codeword at a time. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CPU_FLOODING_H
 #define INCLUDED_GPUFEC_LDPC_CPU_FLOODING_H
@@ -20,9 +20,9 @@ public:
     //! Makes a decoder for all codes of the setup, which must outlive it.
     explicit flooding_decoder(const setup& s);
 
-    //! Decodes one codeword without allocating memory. \p channel has its n values in
-    //! steps of the rule, in the precision of the setup. \p output receives decisions and
-    //! LLRs as job.h describes.
+    //! Decodes one codeword without allocating memory. \p channel has the n channel
+    //! values, quantised in the precision of the setup. \p output receives decisions and
+    //! LLRs in the layout of job.h.
     frame_status decode(const ldpc_code& code,
                         const message_rule& rule,
                         const std::byte* channel,

@@ -38,8 +38,8 @@ struct integer_arithmetic {
     using vec = typename vector_of<value, lanes>::type;
     using stored = typename vector_of<message, lanes>::type;
     using flags = vec;
-    struct message_magnitudes { // for the edge with the smallest magnitude (min1) and for
-                                // the others
+    struct message_magnitudes { // magnitudes of messages to the edge with the smallest
+                                // magnitude (min1), and to all other edges
         vec to_min1, to_all;
     };
 
@@ -126,8 +126,8 @@ struct float_arithmetic {
 
     static vec smaller(vec a, vec b) { return a < b ? a : b; }
     static vec larger(vec a, vec b) { return a > b ? a : b; }
-    // With AVX2, magnitudes are compared as integers, which is faster and has the same
-    // result.
+    // With AVX2, magnitudes are compared as integers, which is faster. The order of
+    // floats that are not negative is the order of their bits.
 #ifdef __AVX2__
     static vec lesser(vec a, vec b) { return vec(bits(a) < bits(b) ? bits(a) : bits(b)); }
     static vec greater(vec a, vec b)
@@ -231,7 +231,7 @@ private:
         return (std::size_t(c.edges) * sizeof(stored) + 63) / 64 * 64;
     }
 
-    // Finds the channel values of each lane's codeword. Idle lanes use those of the
+    // Finds the channel values of each lane's codeword. Idle lanes use the values of the
     // first lane.
     void find_channels(const input* (&from)[lanes]) const
     {

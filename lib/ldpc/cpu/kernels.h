@@ -18,9 +18,10 @@ constexpr unsigned max_degree = 4096;
 
 /*! \brief An edge of a check in its layer.
  *
- * The array of posteriors has more than n entries. After the n posteriors come copies of
- * the posteriors of shared bits (bits that occur in the layer more than once), made
- * before the layer, and differences, which deferred edges add after the layer. */
+ * The array of posteriors has more than n entries. Copies and differences follow the n
+ * posteriors. Copies of the posteriors of shared bits, which occur in the layer more than
+ * once, are made before the layer. Differences of deferred edges are added after the
+ * layer. */
 struct edge {
     std::uint32_t from; //!< index of the posterior or its copy
     std::uint32_t to;   //!< index for the new posterior or difference
@@ -32,7 +33,8 @@ struct layer {
     std::uint32_t first_added, last_added; //!< range in code_view::added, last exclusive
 };
 
-//! A posterior to be copied, or a difference to be added to a posterior, by index.
+//! Indices of a posterior and its copy, or of a difference and the posterior to which it
+//! is added.
 struct transfer {
     std::uint32_t from, to;
 };
@@ -57,7 +59,7 @@ struct code_view {
     const transfer* added;
 };
 
-struct arithmetic { // members of message_rule with the same names
+struct arithmetic { // copies of the members of message_rule with the same names
     float offset;
     struct declining {
         float base, per_edge;

@@ -34,8 +34,8 @@ private:
     std::vector<lanes::transfer> d_copies;
     std::vector<lanes::transfer> d_added;
     std::uint32_t d_places;               // number of posteriors, copies and differences
-    std::vector<std::uint32_t> d_copy_of; // index of a bit's copy in the layer, or 0 if
-                                          // there is none
+    std::vector<std::uint32_t> d_copy_of; // for each bit, index of its copy in the
+                                          // current layer, or 0 if there is none
     lanes::code_view d_view;
 };
 

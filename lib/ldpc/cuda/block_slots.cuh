@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Helpers of the kernels that a persistent_grid launches. */
+/* Helpers of the kernels that a persistent_grid launches: reservation of a slot, and
+ * control over registers and uniform values. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_BLOCK_SLOTS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_BLOCK_SLOTS_CUH
@@ -11,7 +12,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// Returns x in a form that the compiler cannot recompute and so keeps in a register.
+// Returns x in a form that the compiler cannot recompute, so that x stays in a register.
 // Otherwise the compiler may read x again in a loop, and such a read waits for all loads
 // in flight.
 __device__ inline std::uint32_t kept_in_register(std::uint32_t x)
@@ -37,7 +38,7 @@ __device__ inline std::uint32_t kept_in_each(std::uint32_t x)
 #endif
 }
 
-// Takes a slot that no other block uses, and returns its index. One thread of a block
+// Reserves a slot that no other block uses, and returns its index. One thread of a block
 // calls this function.
 __device__ inline unsigned take_slot(const block_arguments& a)
 {

@@ -94,9 +94,9 @@ struct chain_thread {
     }
 };
 
-// Two indices in chain_table's order of a layer's edges. The posteriors of edges with an
-// index below \c shared are in shared memory. The posteriors of edges with an index of \c
-// early or more may be read before the preceding layer is written.
+// Two limits for the index of an edge in its layer, in the order of chain_table. Below \c
+// shared, the edge's posterior is in shared memory. From \c early on, the posterior may
+// be read before the preceding layer is written.
 struct edge_places {
     unsigned shared, early;
 };
@@ -135,8 +135,8 @@ struct chain_entry {
         return __float_as_uint(fmaf(before, all, first));
     }
 
-    // Returns by how many bits to rotate the word that holds edge e's posterior, modulo
-    // 32: by 16 if its halves are exchanged, else by 0.
+    // Returns the number of bits, modulo 32, by which to rotate the word that holds edge
+    // e's posterior: 16 if the word's halves are exchanged, else 0.
     template <bool SomeSpare>
     __device__ std::uint32_t next_shift(unsigned e,
                                         const chain_thread<SomeSpare>& t) const
@@ -214,7 +214,8 @@ public:
                            __float_as_uint(thread.address))
     {
     }
-    // Returns the posterior of edge e. \p early is its value if it was read early.
+    // Returns the posterior of edge e. If the posterior was read early, \p early is its
+    // value.
     __device__ std::uint32_t get(std::uint32_t address,
                                  unsigned e,
                                  const edge_places& at,

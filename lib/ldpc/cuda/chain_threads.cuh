@@ -26,8 +26,8 @@ struct layer_flags {
           last_of_phase(head & chain_table::last_of_phase)
     {
     }
-    // Reads the flags as signs and highest exponent bits of two 16-bit floats. This takes
-    // one instruction for two flags, where the compiler needs three for one flag.
+    // Reads the flags as signs and highest exponent bits of two 16-bit floats. Two flags
+    // then take one instruction, where the compiler needs three for one flag.
     __device__ static layer_flags of_halves(std::uint32_t head)
     {
         layer_flags f(head);
@@ -68,7 +68,8 @@ public:
     const unsigned number;
     const unsigned chain; //!< chain of the thread; the compiler knows that it is equal
                           //!< within a warp
-    const unsigned j;     //!< the thread's check in a layer, if it has one
+    const unsigned j;     //!< index of the thread's check in a layer; at least PerChain
+                          //!< if the thread has no check
 
     __device__ chain_threads()
         : number(threadIdx.x),
@@ -102,9 +103,9 @@ public:
             wait_for_chain();
         }
     }
-    //! If the layer is the last of a phase, tells the other chain that the posteriors of
-    //! its message bits are written. Its parity bits may be written later, because the
-    //! other chain does not use them until some phases later.
+    //! If the layer is the last of a phase, signals the other chain that the posteriors
+    //! of the layer's message bits are written. The layer's parity bits may be written
+    //! later, because the other chain uses these bits only some phases later.
     __device__ void written(const layer_flags& layer, bool device_memory = false)
     {
         if (Chains > 1 && layer.last_of_phase) {
@@ -125,11 +126,11 @@ public:
     }
 
 private:
-    // Numbered barriers: unlike __syncthreads(), threads can wait at one from different
-    // places in the program. A chain arrives at the other's barrier at the end of a phase
-    // and waits at its own before the next. Each chain alternates between two barriers,
-    // because the other chain may arrive for the next phase before all threads of this
-    // chain have left the barrier of this phase.
+    // Numbered barriers. Unlike with __syncthreads(), threads at different places in the
+    // program can wait at the same barrier. A chain arrives at the other chain's barrier
+    // at the end of a phase, and waits at its own barrier before the next phase. Each
+    // chain alternates between two barriers, because the other chain may arrive for the
+    // next phase before all threads of this chain have left the barrier of this phase.
     static constexpr std::uint32_t first_phase = 4, next_phase = 2;
 
 #if defined(GPUFEC_EMULATED)

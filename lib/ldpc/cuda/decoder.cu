@@ -27,7 +27,8 @@ struct ldpc_slot : cuda::device_slot {
     cuda::buffer<std::uint8_t> input;
     cuda::buffer<std::uint8_t> output;
     cuda::buffer<frame_status> status;
-    std::unique_ptr<cuda::buffer<std::uint8_t>> caller_format; // input to be converted
+    // Input in the caller's format, before conversion; null until memory is reserved.
+    std::unique_ptr<cuda::buffer<std::uint8_t>> caller_format;
 };
 
 class cuda_ldpc : public cuda::device_decoder<job, ldpc_slot>
@@ -140,8 +141,8 @@ private:
         d_codes[run.code]->launch(frames, stop, d_scratch->get(), s.queue.get());
     }
 
-    // Makes the launch plan of a code when it is first used, and larger scratch memory if
-    // the plan needs it. This must happen before the first kernel of a batch is launched.
+    // Makes the launch plan of a code unless it exists, and larger scratch memory if the
+    // plan needs it. Must be called before the first kernel of a batch is launched.
     void prepare(std::uint32_t index)
     {
         if (d_codes[index]) {
@@ -210,7 +211,7 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
         "device attribute");
     const auto one = s.limits(1);
     const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
-    // Size of a wave in codewords, two per multiprocessor.
+    // Size of a wave in codewords.
     const std::size_t wave = 2 * multiprocessors;
     const auto fit = [&](std::size_t all) { return all / std::max(1u, slots) / bytes; };
     const auto capacity = fit(cuda::page_locked_bytes);

@@ -32,8 +32,8 @@ struct batch {
     typename Values::message* channel;
     typename Values::message* messages;
     typename Values::posterior* posteriors;
-    std::uint32_t* violated; // violated checks of each codeword
-    std::uint32_t* done;     // iterations made by a codeword that has stopped, else 0
+    std::uint32_t* violated; // number of violated checks of each codeword
+    std::uint32_t* done;     // number of iterations of each stopped codeword, else 0
     std::uint32_t width;     // number of codewords
 };
 

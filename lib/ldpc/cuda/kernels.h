@@ -17,7 +17,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-//! The codewords of one job::run in device memory. All have the same code.
+//! The codewords of one job::run, which have the same code, in device memory.
 struct device_frames {
     const frame_place* table; //!< one entry per codeword
     std::uint32_t count;
@@ -64,8 +64,8 @@ public:
     //! Returns false if shared memory is too small for the fastest kernel, so that the
     //! plan uses a slower one.
     virtual bool fits_shared_memory() const { return true; }
-    //! Returns how many bytes of scratch memory a launch of up to \p codewords codewords
-    //! needs.
+    //! Returns the number of bytes of scratch memory for a launch of up to \p codewords
+    //! codewords.
     virtual std::size_t scratch_bytes(std::size_t codewords) const = 0;
     virtual void launch(const device_frames& frames,
                         const stopping& stop,
@@ -84,11 +84,11 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
 // These functions return nullptr if their kernels do not support the code or the device.
 // make_layered_plan() and make_flooding_plan() accept every code.
 
-//! Returns a layered plan for DVB-S2 codes. In int8, each word holds two checks of one
-//! codeword if the batch has at most one codeword per multiprocessor, or if the
-//! posteriors of two codewords do not fit in shared memory. Otherwise a word holds one
-//! check of two codewords. If only one of the two forms supports the code, all batches
-//! use it. In int16 and float, each block decodes one codeword.
+//! Returns a layered plan for DVB-S2 codes. In int8, a word holds two checks of one
+//! codeword for batches of at most one codeword per multiprocessor, and for codes with
+//! which the posteriors of two codewords do not fit in shared memory. Otherwise a word
+//! holds one check of two codewords. If only one of the two forms supports the code, all
+//! batches use it. In int16 and float, each block decodes one codeword.
 std::unique_ptr<launch_plan>
 make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 

@@ -33,8 +33,8 @@ struct device_layer {
     std::uint32_t rounds;
 };
 
-/* Tables of a code. The word of an edge has the index of its variable node below bit
- * round_shift, and from there on its round (layer_plan.h). A layer has the first edges of
+/* Tables of a code. The word of an edge has the index of its variable node in the bits
+ * below round_shift, and its round (layer_plan.h) above. A layer has the first edges of
  * all checks, then the second ones and so on. Where a check has fewer edges than others,
  * the word is \c nothing. Messages have the same order. */
 struct code_tables {

@@ -26,8 +26,8 @@ struct block_arguments {
 /*!
  * \brief A plan whose blocks store their messages in scratch memory.
  *
- * Scratch memory has a slot for each resident block. Flags before the slots say which
- * slots are in use.
+ * Scratch memory has a slot for each resident block. Flags before the slots mark the
+ * slots in use.
  */
 class persistent_grid : public launch_plan
 {

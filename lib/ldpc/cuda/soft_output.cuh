@@ -15,7 +15,7 @@ namespace device {
 class soft_writer
 {
 public:
-    //! Makes a writer. \p unit is the value of one step in the posteriors.
+    //! Makes a writer. \p unit is the value by which posteriors represent one step.
     __device__ soft_writer(const device_frames& frames,
                            const frame_place& place,
                            const stopping& stop,

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Launch plan for codes without structure in int8: a code's table, and the launch. */
+/* Launch plan for codes without structure in int8: makes a code's table, and chooses and
+ * launches the kernel. */
 
 #include "ldpc/cuda/dvb_int8x2/plan.h"
 #include "unstructured_int8x2.cuh"
@@ -24,7 +25,8 @@ struct unstructured_variant {
     unstructured_kernel_function external = nullptr; // the kernel with some posteriors in
                                                      // device memory
     unsigned max_degree = 0;
-    unsigned max_warps = 0; // warps per multiprocessor, limited by registers
+    unsigned max_warps = 0; // number of warps per multiprocessor for which registers
+                            // suffice
 };
 
 template <unsigned MaxDegree, unsigned Warps>
@@ -51,11 +53,11 @@ unstructured_variant choose(unsigned degree)
 // on stand for spare places.
 struct unit {
     std::vector<std::array<std::uint32_t, 32>> bits; // bits of each lane's check
-    unsigned degree = 0;                             // padded degree
+    unsigned degree = 0; // number of edges per check, including edges to spare places
 };
 constexpr std::uint32_t spare_bit = 1u << 16;
 
-constexpr unsigned banks = 32; // banks of shared memory
+constexpr unsigned banks = 32; // number of banks of shared memory
 
 // Orders the edges of each check so that the lanes rarely read several bits of one bank
 // at the same time. Edges to bits in device memory, whose index is \p shared or more,
@@ -104,10 +106,10 @@ void arrange(unit& u, unsigned shared)
 
 // Orders the checks of a layer, so that few bits of a unit are in one bank. Checks of one
 // degree stay together. A layer of fewer checks than \c window is not reordered, because
-// its last units would get the worst checks.
+// the checks with the most bank conflicts would remain for its last units.
 void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
 {
-    constexpr unsigned window = 256; // remaining checks that are tried
+    constexpr unsigned window = 256; // number of remaining checks that are compared
     if (checks.size() < window) {
         return;
     }
@@ -120,8 +122,8 @@ void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
             count.fill(0);
         }
         // The cost of a bank is the fourth power of the number of its bits. One more bit
-        // in a bank of v bits increases the cost by 4v³ + 6v² + 4v + 1. The constant does
-        // not matter for the comparison.
+        // in a bank of v bits increases the cost by 4v³ + 6v² + 4v + 1. The sum omits the
+        // constant, because all compared checks have the same degree.
         const auto added = [&](std::uint32_t check) {
             long long sum = 0;
             for (auto e = plan.edge_begin[check]; e < plan.edge_begin[check + 1]; ++e) {

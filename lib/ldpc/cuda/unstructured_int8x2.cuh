@@ -29,9 +29,9 @@ struct unstructured_table {
     //! A step of all warps. Two steps without units follow the last one, because kernels
     //! read ahead.
     struct alignas(8) step {
-        // Fields of \c head from the highest bit: the number of units, which the first
-        // warps process; whether a layer begins; whether the preceding step has the same
-        // degree; and the padded degree.
+        // Fields of \c head from the highest bit: the number of units, one each for the
+        // first warps; whether a layer begins; whether the preceding step has the same
+        // degree; the padded degree.
         static constexpr unsigned units_at = 24, barrier_at = 9, same_at = 8;
         std::uint32_t first; //!< index of the first unit
         std::uint32_t head;
@@ -532,8 +532,8 @@ private:
     // Returns the codewords in the bit mask \p candidates that satisfy every check.
     __device__ unsigned satisfied(unsigned candidates) const
     {
-        // The first step is tested alone, because it is enough while many errors are
-        // left.
+        // The first step is tested alone, because a codeword with many errors nearly
+        // always violates one of its checks.
         for (unsigned s = 0, end = 1; s < d_table.step_count;
              end = min(end + 12, d_table.step_count)) {
             std::uint32_t sum = 0;
@@ -599,9 +599,8 @@ private:
     // Distance from an address past the end of shared memory to its word in device
     // memory.
     std::uintptr_t d_external, d_external_store;
-    // The lane's data in a step that begins with unit 0: d_state points to its messages,
-    // whose third word is d_after words further; d_vectors and d_rest point to its
-    // places.
+    // The lane's data in a step that begins with unit 0. d_state points to the messages,
+    // whose third word is d_after words further. d_vectors and d_rest point to places.
     std::uint32_t* d_state;
     unsigned d_after;
     const std::uint32_t *d_vectors, *d_rest;

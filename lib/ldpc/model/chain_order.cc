@@ -14,8 +14,9 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Two chains are faster only where a layer has too few edges to hide the latency of its
-// instructions, and where only one codeword fits on a multiprocessor.
+// Limits of codes with two chains. Two chains are faster only where a layer has too few
+// edges to hide the latency of its instructions, and where only one codeword fits on a
+// multiprocessor.
 constexpr unsigned max_edges = 7; // largest number of edges of a check
 constexpr unsigned min_bits = 32401, min_layers = 40;
 
@@ -72,8 +73,8 @@ plan cheapest(const std::vector<layer>& layers, unsigned first)
 {
     constexpr unsigned most = 12; // largest number of layers per chain and phase
     const unsigned second = unsigned(layers.size()) - first;
-    // The cost of the cheapest phases that decode a given number of layers of each chain,
-    // and the numbers of layers in the last of these phases.
+    // The cost of the cheapest sequence of phases that decodes a given number of layers
+    // of each chain, and the number of layers of each chain in the last phase.
     struct way {
         unsigned cost = plan().cost;
         std::array<unsigned, 2> last;

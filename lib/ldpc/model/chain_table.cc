@@ -47,8 +47,8 @@ chain_layers::chain_layers(const ldpc_code& code)
     }
 }
 
-// Finds the layers that need a barrier: those with a group that has been in use since the
-// last barrier.
+// The groups in use since the last barrier. A layer that uses one of these groups needs a
+// barrier.
 class chain_layers::barriers
 {
 public:

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The edges to message bits (message edges) of the layers of a DVB-S2 code, for kernels
- * in which thread j updates check j·q + i in layer i. The table is small enough to be a
- * parameter of the kernel. */
+/* The table of the edges to message bits (message edges) of a DVB-S2 code, and the class
+ * that makes the table. In layer i, thread j of a kernel updates check j·q + i. The table
+ * is small enough to be a parameter of the kernel. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_TABLE_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_TABLE_H
@@ -21,15 +21,15 @@ namespace device {
  * \brief The message edges of a code's layers.
  *
  * In a circulant of shift s, thread j uses bit (j − s) mod 360 of a group of 360 message
- * bits. The byte offset of its posterior is that of the group plus 4·(j − s), plus 1440
- * if j is less than s. Kernels compute these sums in floats, because integer units are
- * busier. An offset n ≥ 0 is stored as the denormal float n · 2^-149, which has the same
- * bits as the integer n. Kernels must therefore not flush denormals to 0 (--ftz). The
- * host might flush them, so it does not compute with such floats.
+ * bits. The byte offset of the bit's posterior is that of the group plus 4·(j − s), plus
+ * 1440 if j is less than s. Kernels compute these sums in floats, because integer units
+ * are busier. An offset n ≥ 0 is stored as the denormal float n · 2^-149, which has the
+ * same bits as the integer n. Kernels must therefore not flush denormals to 0 (--ftz).
+ * The host might flush denormals, so that it must not compute with such floats.
  *
  * With two checks per word, the bits m and m + 180 of a group share a word, and thread
- * j < 180 updates checks j and j + 180. With s' = s mod 180 it uses word (j − s') mod
- * 180, whose halves are exchanged if either j < s' or s ≥ 180.
+ * j < 180 updates checks j and j + 180. With s' = s mod 180, the thread uses word
+ * (j − s') mod 180, whose halves are exchanged if either j < s' or s ≥ 180.
  *
  * A layer begins with its deferred edges in the order of their rounds (layer_plan.h). The
  * edges that write the bits of deferred edges follow. Edges to groups in device memory
@@ -47,8 +47,8 @@ struct chain_table {
     //! Size in bytes of a group's posteriors.
     static constexpr unsigned bytes = 4 * group;
     static constexpr unsigned max_layers = 144, max_groups = 180;
-    // The head of a layer has the number of its message edges in the lowest byte, the
-    // number of its deferred edges in four bits at bit deferred_at, and flags. Bit
+    // The head of a layer has the number of message edges in the lowest byte, the number
+    // of deferred edges in four bits from bit deferred_at, and flags. Bit
     // round_at + e is set if deferred edge e begins round 2 or a later one. Kernels may
     // test flags by comparing the 16-bit halves of a head as floats (layer_flags in
     // ../cuda/chain_threads.cuh), so neither half may be ±0 or NaN.
@@ -85,10 +85,10 @@ struct chain_table {
     std::uint32_t shared_groups;
     edge edges[880];
     std::uint32_t layer[max_layers];
-    //! shared_edges is the number of a layer's edges to groups in shared memory; these
-    //! edges come first. early_edges is the index of the first edge to device memory that
-    //! may be read before the preceding layer is complete, because its posteriors have
-    //! not changed since the barrier before that layer.
+    //! For each layer: shared_edges is the number of edges to groups in shared memory,
+    //! which come first. From index early_edges on, edges lead to posteriors in device
+    //! memory that may be read before the preceding layer is complete. These posteriors
+    //! have not changed since the barrier before the preceding layer.
     std::uint8_t shared_edges[max_layers], early_edges[max_layers];
     //! The position of each group in memory. Positions below shared_groups are in shared
     //! memory, the others in device memory.
@@ -137,7 +137,7 @@ constexpr unsigned chain_max_deferred(unsigned message_edges)
                                  : 4;
 }
 
-//! The layers of a code, from which tables for kernels are made.
+//! The maker of a code's tables, which holds the edges of each layer.
 class chain_layers
 {
 public:
@@ -163,12 +163,12 @@ public:
     std::unique_ptr<chain_table> table(const form& f) const;
 
     unsigned chains() const { return d_order.chains(); }
-    //! Number of message bits, including shortened bits.
+    //! Returns the number of message bits, including shortened bits.
     unsigned message_bits() const { return d_message_bits; }
     //! Returns the largest number of message edges of a layer. Returns 0 if no kernel
     //! supports the code, because it has no addresses or a layer has no message edges.
     unsigned largest() const { return d_largest; }
-    //! Whether layers differ in their degree.
+    //! Returns whether layers differ in their number of message edges.
     bool irregular() const { return d_irregular; }
 
 private:

@@ -12,11 +12,11 @@
 
 namespace gr::gpufec::ldpc {
 
-//! The place of a codeword in a batch.
+//! The place of a codeword in the buffers of a batch.
 struct frame_place {
-    std::uint32_t input;  //!< offset of its channel values in bytes from the beginning of
-                          //!< the input
-    std::uint32_t output; //!< offset of its output in bytes from the beginning of the
+    std::uint32_t input;  //!< offset of the channel values in bytes from the beginning of
+                          //!< the batch's input
+    std::uint32_t output; //!< offset of the output in bytes from the beginning of the
                           //!< batch's output
     std::uint32_t status; //!< index in the batch's array of frame_status
     float soft_factor;    //!< LLR steps per step of the rule, see soft_factor() in
@@ -31,11 +31,12 @@ struct frame_status {
 
 //! A codeword in the caller's format, and how its values are quantised.
 struct caller_frame {
-    //! Offset in bytes from the beginning of the input in this format.
+    //! Offset in bytes from the beginning of the input in the caller's format.
     std::uint32_t from;
     std::uint32_t to;     //!< offset in bytes from the beginning of the quantised input
     std::uint32_t values; //!< number of channel values; for symbols, number of LLRs
-    //! Steps per unit of the caller's values, and largest magnitude in steps.
+    //! Factor from the caller's values, or from a demapper's LLRs, to steps; and largest
+    //! magnitude in steps.
     float factor, limit;
     std::uint32_t constellation; //!< for symbols: index in setup::constellations
     std::int32_t level;          //!< for symbols: Es/N0 level of demap/rule.h, or
@@ -46,9 +47,9 @@ struct caller_frame {
  * \brief One batch of codewords.
  *
  * The input begins with a table of frame_place, in which codewords of one code are next
- * to each other. Channel values follow at values_offset(). A codeword's output is its
- * decisions, packed with the first bit most significant, and, at setup::soft_offset(),
- * its LLRs, if any.
+ * to each other. Channel values follow at values_offset(). A codeword's output begins
+ * with its decisions, packed with the first bit most significant. LLRs, if any, follow at
+ * setup::soft_offset().
  *
  * If a batch is in the caller's format, its channel values or symbols are in other
  * memory, and a second table, of caller_frame, follows the first. All batches of symbols
@@ -68,7 +69,7 @@ struct job {
     std::size_t caller_item_bytes = 0;
 
     //! Returns the offset of the channel values, which follow both tables of a batch of
-    //! up to \p codewords.
+    //! up to \p codewords codewords.
     static std::size_t values_offset(std::size_t codewords)
     {
         return (caller_offset(codewords) + codewords * sizeof(caller_frame) + 255) / 256 *

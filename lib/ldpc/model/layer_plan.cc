@@ -17,8 +17,8 @@ namespace {
 constexpr unsigned max_checks = 360, max_degree = 32;
 
 // Returns the number of parts into which each row of circulants is divided, so that no
-// part has a bit twice. The number is 0 if two circulants of a block are less than \c
-// least checks apart.
+// part has a bit twice. The number is 0 if the parts would have fewer checks than \c
+// least, because the shifts of two circulants of a block differ by less.
 std::vector<unsigned> parts_of_rows(const ldpc_code& code)
 {
     constexpr unsigned least = 32; // smallest number of checks per part
@@ -38,8 +38,8 @@ std::vector<unsigned> parts_of_rows(const ldpc_code& code)
     return parts;
 }
 
-// Returns whether circulant_layers() chooses the layers. Otherwise first_fit_layers()
-// does.
+// Returns whether circulant_layers() chooses the layers of the code; if not,
+// first_fit_layers() chooses them.
 bool by_circulants(const ldpc_code& code)
 {
     const auto z = code.lifting();
@@ -125,7 +125,8 @@ std::vector<std::uint32_t> first_fit_layers(const ldpc_code& code)
 {
     std::vector<std::uint32_t> layer(code.checks());
     std::vector<std::vector<std::uint32_t>> layers_of_bit(code.n());
-    // For each layer, 1 + the number of the last check that has a bit in common with it.
+    // For each layer, 1 + the index of the last check that has a bit in common with it;
+    // 0 if there is none.
     std::vector<std::uint32_t> taken_by;
     for (unsigned c = 0; c < code.checks(); ++c) {
         for (const auto bit : code.check(c)) {
@@ -148,7 +149,7 @@ std::vector<std::uint32_t> first_fit_layers(const ldpc_code& code)
 
 // Marks the shared edges of the plan's last layer, which begins at index \p first of the
 // order, and sets their rounds. Returns the number of rounds of deferred edges. \p seen
-// must be all 0 and is so again on return.
+// has a counter for each bit; all must be 0, and are 0 again on return.
 std::uint8_t
 mark_shared(layer_plan& plan, std::uint32_t first, std::vector<std::uint32_t>& seen)
 {

@@ -6,15 +6,15 @@
  * it.
  *
  * Checks of one layer are decoded at the same time, so that all of them read the
- * posteriors as they were before the layer. A bit that occurs in a layer more than once
- * (a double circulant of DVB-S2) is written by the edge whose index within its check is
- * lowest, as variable-to-check message + new message. Its other edges are \em deferred:
- * after the layer's other edges have written their bits, the deferred edges add new − old
- * message one after the other, in the order of their indices: the first edge of each bit
- * in round 1, the second in round 2 …
+ * posteriors as they were before the layer. A bit may occur in a layer more than once (in
+ * double circulants of DVB-S2). The edge whose index within its check is lowest then
+ * writes the bit, as variable-to-check message + new message. The bit's other edges are
+ * \em deferred. After all other edges of the layer have written their bits, each deferred
+ * edge adds new − old message. The first deferred edge of each bit, in the order of edge
+ * indices, does so in round 1, the second in round 2 …
  *
- * Codes with a parity chain, such as those of DVB-S2, have q layers of the checks
- * j·q + i, in the order of chain_order.h.
+ * Codes with a parity chain, such as those of DVB-S2, have q layers. Layer i has the
+ * checks j·q + i, and the layers are in the order of chain_order.h.
  *
  * Other codes of circulants have one layer per row of the base matrix. Rows with more
  * circulants come first, so that rows of equal degree are adjacent. Within one degree,
@@ -29,10 +29,10 @@
  * lifting size), the layers would be too small. The row is then divided into layers of up
  * to 360 checks, and edges are deferred.
  *
- * In all other codes, each check in turn goes to the first layer that has none of its
- * bits, so that no edge is deferred. The same holds for codes that would defer edges but
- * have checks of more than 32 bits, or have a parity chain with layers of more than 360
- * checks. */
+ * In all other codes, checks are assigned one after the other, each to the first layer
+ * that has none of its bits, so that no edge is deferred. The same holds for codes that
+ * would defer edges but have checks of more than 32 bits, or have a parity chain with
+ * layers of more than 360 checks. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_LAYER_PLAN_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_LAYER_PLAN_H

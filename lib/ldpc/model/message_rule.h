@@ -6,8 +6,8 @@
  *
  * A decoder holds channel values, clamped to ±channel_limit, one unclamped posterior per
  * bit and one message per edge, whose magnitude never exceeds message_limit. All are in
- * steps of 1 / scale nat. With the variable-to-check message t = posterior − old message,
- * the sign of an edge's new message is the product of the signs of the other edges' t,
+ * steps of 1 / scale nat. The variable-to-check message is t = posterior − old message.
+ * The sign of an edge's new message is the product of the signs of the other edges' t,
  * where zero counts as positive. In int8 and int16 its magnitude is
  *
  *     m = min |t| over the other edges
@@ -26,8 +26,8 @@
  *     magnitude = kept(first)      to all other edges
  *
  * where offset_min and offset_others are half of offset_x2_min and offset_x2_others for
- * the check's degree, and kept(x) is x rounded towards zero to 16 significant bits, so
- * that kernels can store signs in the words of the two magnitudes.
+ * the check's degree. kept(x) is x rounded towards zero to 16 significant bits, so that
+ * kernels can store signs in the words of the two magnitudes.
  *
  * The sum-product rule combines two magnitudes into the smaller one minus ln(1 + e^-d),
  * where d is their difference, plus ln(1 + e^-s), where s is their sum. The last term
@@ -58,9 +58,9 @@
 
 namespace gr::gpufec::ldpc {
 
-//! Float: an offset that grows with a check's degree, up to degree \c most. The sum is
-//! exact, because either both numbers are small multiples of one power of two, or \c
-//! per_edge is 0.
+//! Float: an offset that grows with a check's degree, up to degree \c most. The rounded
+//! result of of() is exact, because either \c base and \c per_edge are small multiples of
+//! one power of two, or \c per_edge is 0.
 struct declining_offset {
     static constexpr unsigned most = 8;
     float base, per_edge;
@@ -73,7 +73,8 @@ struct declining_offset {
 
 struct message_rule {
     ldpc_precision precision;
-    float scale; //!< steps per nat; in float 2^-20, because messages are clamped to 1
+    float scale; //!< steps per nat; in float 2^-20, so that the message limit of one step
+                 //!< is 2^20 nats
     float channel_limit; //!< largest magnitude of a channel value, in steps
     float message_limit; //!< largest magnitude of a message, in steps; 1 in float
     float offset; //!< int8 and int16: offset of offset min-sum, a whole number of steps
@@ -108,7 +109,7 @@ message_rule make_message_rule(const ldpc_code& code,
                                double offset,
                                double normalization);
 
-//! Float: a magnitude larger than all others.
+//! Float: the magnitude that replaces the |t| of a missing edge; larger than all others.
 constexpr float no_message = 3.4e38f;
 
 //! Float: the bits of a magnitude that are stored.
@@ -151,8 +152,8 @@ soft_factor(const message_rule& rule, float soft_scale, unsigned positive_bit)
     return (positive_bit ? -1 : 1) * soft_scale / rule.scale;
 }
 
-//! Returns the LLR of \p x, a value in steps of the rule, as defined above. \p factor is
-//! the result of soft_factor().
+//! Returns the soft output for \p x, a posterior or extrinsic value in steps of the rule.
+//! \p factor is the result of soft_factor().
 inline std::int8_t soft_value(float x, float factor)
 {
     return std::int8_t(std::nearbyint(std::clamp(x * factor, -soft_limit, soft_limit)));

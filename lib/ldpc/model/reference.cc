@@ -24,8 +24,8 @@ std::vector<std::uint8_t> decide(const std::vector<Value>& posteriors)
     return bits;
 }
 
-// Calls iterate(posteriors) max_iterations times or, with early stop, until the decisions
-// satisfy every check.
+// Calls iterate(posteriors) max_iterations times. With early stop, the calls end once the
+// decisions satisfy every check.
 template <class Value, class Iterate>
 result repeat(const ldpc_code& code,
               std::vector<Value> posteriors,
@@ -126,8 +126,8 @@ result layer_by_layer(const ldpc_code& code,
 
 std::vector<double> sum_product_check(const std::vector<double>& inputs)
 {
-    // Computes the product of all factors except one without division: the product of the
-    // preceding factors is multiplied by that of the following factors.
+    // The product of all factors except factor i is below[i] · above[i + 1], so that no
+    // division is needed.
     const auto n = inputs.size();
     std::vector<double> below(n + 1, 1.0), above(n + 1, 1.0), messages(n);
     for (std::size_t i = 0; i < n; ++i) {

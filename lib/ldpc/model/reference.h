@@ -74,7 +74,7 @@ result layered(const ldpc_code& code,
  * \brief Reproduces the flooding decoders of both backends to the last bit.
  *
  * In each iteration all check nodes update their messages from the posteriors, by the
- * rule; then the posterior of each bit becomes its channel value plus its messages, added
+ * rule. Then the posterior of each bit becomes its channel value plus its messages, added
  * in the order of its checks.
  */
 result flooding(const ldpc_code& code,

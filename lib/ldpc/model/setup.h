@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The constants of all batches: codes, arithmetic, and input and output formats. */
+/* The setup of a decoder, which is the same for all batches: codes, arithmetic, and input
+ * and output formats. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_SETUP_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_SETUP_H
@@ -25,17 +26,19 @@ struct setup {
                                //!< of make_message_rule()
     unsigned max_iterations = 25;
     bool early_stop = true;
-    llr_format format = llr_format::int8; //!< format of the caller's values
+    llr_format format = llr_format::int8; //!< format of the caller's channel values
     bool message_only = true; //!< whether to omit the decisions on parity bits if the
                               //!< message is the first k bits
     bool bits = true;         //!< whether the output contains decisions
     ldpc_soft_output soft = ldpc_soft_output::none; //!< which LLRs the output contains,
                                                     //!< if any
-    // The following apply if the input is symbols instead of channel values:
+    // Format of symbols, or no value if the input is channel values. The members below
+    // apply only to symbols.
     std::optional<demap::symbol_format> symbols;
     demap::method demapper = demap::method::max_log;
-    std::vector<demap::constellation> constellations; //!< jobs refer to them by index
-    //! For each constellation of the options, its index in \c constellations.
+    std::vector<demap::constellation> constellations; //!< distinct constellations; jobs
+                                                      //!< refer to them by index
+    //! For each element of ldpc_options::constellations, its index in \c constellations.
     //! Constellations with equal points and columns share an entry.
     std::vector<unsigned> constellation_of;
 
@@ -92,8 +95,8 @@ struct setup {
         return (decision_bytes(code) + 15) / 16 * 16;
     }
 
-    //! Returns the host memory needed for a batch of \p codewords codewords of any of the
-    //! codes.
+    //! Returns the sizes of the buffers for a batch of \p codewords codewords, which may
+    //! have any of the codes.
     batch_limits limits(std::size_t codewords) const;
 };
 

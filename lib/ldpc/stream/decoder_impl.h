@@ -100,9 +100,9 @@ private:
 
     // Returns whether the frames of the batch that is being filled are stored in the
     // caller's format. Symbols always are. Channel values are stored in this format if
-    // the decoder runs on a device with memory for the conversion, all bits of all codes
-    // are sent, the values have no more bytes than quantised ones, and this has been so
-    // for all earlier batches.
+    // all earlier batches were and the decoder runs on a device with memory for the
+    // conversion. In addition, all bits of all codes must be sent, and the values must
+    // have no more bytes than quantised ones.
     bool stays_in_caller_format();
 
     // Returns the number of items that are pushed for a frame.
@@ -210,19 +210,20 @@ private:
     // The input format of each code, made when it is first needed.
     std::vector<std::optional<ldpc::input_format>> d_formats;
     std::optional<ldpc::frame_batch> d_filling;
-    // Batches in flight, oldest first.
+    // The frames of each batch in flight, oldest batch first.
     std::deque<std::vector<ldpc::frame_batch::frame>> d_batches;
 
-    frame_kind d_next;                // kind of the next frames
+    frame_kind d_next;                // kind of frames that have not begun
     frame_kind d_kind;                // kind of the frame that is being pushed
-    std::size_t d_have = 0;           // number of items of this frame so far
-    std::vector<std::byte> d_partial; // items of this frame, in the caller's format
+    std::size_t d_have = 0;           // number of items of that frame so far
+    std::vector<std::byte> d_partial; // items of that frame, in the caller's format
     // Quantised sent values of a frame of a punctured or shortened code.
     std::vector<std::byte> d_quantised;
-    // False for good once a batch had to be quantised on the host.
+    // For channel values: whether no batch so far was quantised on the host; see
+    // stays_in_caller_format().
     bool d_may_stay_in_caller_format = true;
 
-    std::uint64_t d_frame = 0;        // number of frames whose output has been begun
+    std::uint64_t d_frame = 0;        // number of frames whose output has begun
     std::size_t d_emitted_frames = 0; // number of frames of the oldest batch that have
                                       // been pulled
     std::size_t d_emitted = 0;        // number of items that have been pulled from the

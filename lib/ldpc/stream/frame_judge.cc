@@ -14,8 +14,8 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-constexpr std::size_t max_tried = 8; // largest number of frames that are tried
-constexpr double certain_z = 8;      // frames with this z or more are taken for codewords
+constexpr std::size_t max_tried = 8; // largest number of frames decoded per trial
+constexpr double certain_z = 8;      // frames with this z or more count as codewords
 constexpr double certain = 100;      // LLR of a shortened bit in nats
 
 double entropy(double p) { return -p * std::log2(p) - (1 - p) * std::log2(1 - p); }
@@ -203,8 +203,8 @@ void frame_judge::judge_format()
     const auto facts = facts_of(declared.data(), declared.size());
     const auto steps = nats(format, 1);
     const bool only_bits = facts_of(steps.data(), steps.size()).only_bits();
-    // If values are so small that most round to 0, the decoded all-zero word is no
-    // evidence.
+    // If values are so small that most of them round to 0, they decode to the all-zero
+    // word, which is no evidence of the code.
     const double step = d_options.precision == ldpc_precision::float32
                             ? 0
                             : 1 / make_setup(d_options).rule(code).scale;
@@ -462,8 +462,8 @@ bool frame_judge::judge_modcods(const symbol_vector& symbols)
     return false;
 }
 
-// Does the same as better() for symbols. For speed, it decodes only if the hard decisions
-// of the first frame look like a codeword.
+// Does the same as better() for symbols. To save time, the frames are decoded only if the
+// hard decisions of the first frame look like a codeword.
 bool frame_judge::better_symbols(const ldpc_code& code,
                                  const demap::constellation& points,
                                  const symbol_vector& symbols,

@@ -2,23 +2,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The judge of input tests whether frames are codewords of the declared LDPC code in the
- * declared format. If they are not, the judge logs a verdict with advice.
+ * declared format. If they are not, the judge logs a diagnosis with advice.
  *
  * If no more than half of the first frames decode, the number of checks that their hard
- * decisions violate tells a weak signal from no signal. S is the number of checks without
- * erased bits (value 0). A random word violates S / 2 of them on average, with a standard
- * deviation of √S / 2. z is the number of standard deviations by which the number of
- * violated checks is below S / 2.
+ * decisions violate distinguishes a weak signal from no signal. S is the number of checks
+ * without erased bits (value 0). A random word violates S / 2 of these checks on average,
+ * with a standard deviation of √S / 2. z is the number of standard deviations by which
+ * the number of violated checks is below S / 2.
  *
- * - If all frames fail, they are said not to belong to the code if z is less than half of
- *   its expected value on the worst channel that the code could correct, and this value
- *   is 10 or more: a codeword in such noise is misjudged with a probability below 3e-7.
- *   Checks of degree d are violated with a probability of (1 − (1 − 2p)^d) / 2, where p
- *   is the error rate at which the capacity of a binary symmetric channel is 0.8 times
- *   the code's rate.
+ * - If all frames fail, z is compared with its expected value on the worst channel that
+ *   the code could correct. The diagnosis is that the frames do not belong to the code if
+ *   this value is 10 or more and z is less than half of it. A codeword in such noise is
+ *   misjudged with a probability below 3e-7. Checks of degree d are violated with a
+ *   probability of (1 − (1 − 2p)^d) / 2. p is the error rate at which the capacity of a
+ *   binary symmetric channel is 0.8 times the code's rate.
  * - Another sign, format, scale or rate, or another interpretation of symbols (phase, I
- *   and Q, format, MODCOD, PLFRAMEs) is recommended only if more frames decode with it
- *   than as declared. The difference must be at least half of the frames tried. Frames
+ *   and Q, format, MODCOD, PLFRAMEs) is recommended only if it decodes more frames than
+ *   the declared one. The difference must be at least half of the frames tried. Frames
  *   that decode are strong evidence, because a random word satisfies M independent checks
  *   only with a probability of 2^−M. */
 
@@ -48,13 +48,14 @@ public:
     //! Forgets the items of a frame that is not complete.
     void drop_incomplete();
     //! Counts a decoded frame, judges the input once all frames of the sample are
-    //! decoded, and logs a verdict if all of the first max_undecided frames failed.
+    //! decoded, and logs a diagnosis if all of the first max_undecided frames failed.
     void count(bool valid);
     void conclude() override;
     void reset() override;
     void set_llr_scale(float scale) { d_options.llr_scale = scale; }
 
-    //! If this many first frames all fail, a verdict is logged before the stream ends.
+    //! If this many first frames all fail, the judge logs a diagnosis at once, not at the
+    //! end of the stream.
     static constexpr std::uint64_t max_undecided = 100;
 
 private:
@@ -96,7 +97,7 @@ private:
     ldpc_options d_options;
     std::vector<demap::constellation> d_constellations;
     unsigned d_code = 0, d_points = 0;
-    // Whether all frames of the sample have one code and constellation.
+    // Whether all frames of the sample have the same code and constellation.
     bool d_one_code = true;
     std::size_t d_wanted = 0; // size of the sample in items
     std::vector<std::byte> d_sample;

@@ -28,8 +28,8 @@ symbol_vector read(const std::vector<std::byte>& bytes)
     return symbols;
 }
 
-// Returns the number of quarter turns by which scrambling rotates each symbol after the
-// PLHEADER.
+// Returns the angle, in multiples of 90 degrees, by which scrambling rotates each symbol
+// after the PLHEADER.
 std::vector<unsigned> scrambling(std::size_t count)
 {
     constexpr unsigned period = (1u << 18) - 1, offset = 131072;

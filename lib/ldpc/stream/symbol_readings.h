@@ -22,10 +22,10 @@ symbol_vector read_symbols(const std::vector<std::byte>& bytes,
                            demap::symbol_format format);
 
 //! Returns the symbols after an exchange of I and Q, if \p exchanged is set, and a
-//! rotation by \p turn full turns.
+//! rotation by \p turn times 360 degrees.
 symbol_vector turned(const symbol_vector& symbols, bool exchanged, double turn);
 
-//! Parts of PLFRAMEs that a receiver removes: EN 302 307-1, 5.5.
+//! Parts of PLFRAMEs that a receiver must remove before decoding (EN 302 307-1, 5.5).
 struct plframe_parts {
     bool header, pilots, scrambling;
 

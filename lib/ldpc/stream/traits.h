@@ -27,7 +27,8 @@ struct traits {
     static std::string describe(const setup& s);
 
     static std::size_t cpu_batch(const setup& s, unsigned threads);
-    //! Makes the CPU's decoder. \p variant: one of cpu_variants(), "" for the best.
+    //! Makes the CPU's decoder. \p variant is one of cpu_variants(), or "" for the best
+    //! variant.
     static decoder make_cpu(const setup& s,
                             std::size_t work_items,
                             unsigned threads,

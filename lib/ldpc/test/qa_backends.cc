@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares backends to the last bit: the CPU with the reference decoders, for all
- * instruction sets, and CUDA, if there is a device, with the CPU or the reference
- * decoders. */
+/* Compares backends to the last bit. The CPU is compared with the reference decoders, for
+ * all instruction sets. CUDA, if there is a device, is compared with the CPU or the
+ * reference decoders. */
 
 #include "cuda/devices.h"
 #include "ldpc/cpu/input_kernels.h"
@@ -121,7 +121,7 @@ bool small_scale()
 std::vector<ldpc_code> all_codes()
 {
     std::vector<ldpc_code> codes;
-    if (small_scale()) { // one of each family of kernels
+    if (small_scale()) { // one code for each family of kernels
         return { ldpc_code::dvbs2("normal", "8/9"),
                  ldpc_code::dvbs2("normal", "9/10"),
                  ldpc_code::dvbs2("short", "1/4"),
@@ -345,7 +345,7 @@ TEST(ldpc_cpu, FullLanes_StopIndependently)
               *std::max_element(stops.begin(), stops.end()));
 }
 
-// Small groups are decoded by kernels with fewer lanes, if there are any.
+// Groups of fewer codewords than lanes are decoded by narrower kernels, if any exist.
 TEST(ldpc_cpu, PartialGroups_EqualModel)
 {
     for (const auto precision : precisions) {
@@ -375,7 +375,8 @@ TEST(ldpc_cpu, Flooding_EqualsModel)
     }
 }
 
-// The frames decode long before the last iteration.
+// The frames decode long before the last iteration. Only with early stop do they end
+// there.
 TEST(ldpc_cpu, EarlyStop_OccursOnlyIfRequested)
 {
     for (const auto precision : precisions) {

@@ -139,8 +139,8 @@ TEST(ldpc_code, DvbS2Codes_HaveExpectedEdgesAndRounds)
     }
 }
 
-// Two chains must also reduce the number of successive steps to less than 0.6 of the
-// number of layers.
+// Asserts that two chains use no group of bits in the same phase, and that all phases
+// together take fewer steps than 0.6 times the number of layers.
 TEST(ldpc_code, ParallelChains_ShareBitsOnlyAtTheirEnds)
 {
     unsigned with_two = 0;
@@ -350,8 +350,7 @@ TEST(ldpc_code, EmptyList_MayBeBlankOrZeroLine)
     }
 }
 
-// Layers of more edges come first. Layers without a common column follow one another, so
-// that decoders wait less often.
+// Asserts the number of layers and of barriers, and that layers of more edges come first.
 TEST(ldpc_code, RowsOfBaseMatrix_FollowDegreeAndColumns)
 {
     struct {
@@ -369,7 +368,8 @@ TEST(ldpc_code, RowsOfBaseMatrix_FollowDegreeAndColumns)
         const auto plan = make_layer_plan(code);
         ASSERT_EQ(plan.layers(), e.layers);
         unsigned waits = 0;
-        std::set<unsigned> used; // columns of the base matrix in use since the last wait
+        std::set<unsigned> used; // columns of the base matrix in use since the last
+                                 // barrier
         std::size_t before = plan.edges.size();
         for (unsigned l = 0; l < e.layers; ++l) {
             const auto first = plan.edge_begin[plan.layer_begin[l]];

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the stream decoder: input in chunks of any size, batches, changing codes,
- * messages of any code. */
+/* Tests the stream decoder: pushed and borrowed input of several codes and formats,
+ * partial batches, incomplete frames, and refused options. */
 
 #include "common/cpu_variant.h"
 #include "stream_runs.h"
@@ -51,8 +51,8 @@ TEST(ldpc_decoder, FramesOfSeveralCodes_Decode)
     }
 }
 
-// Kernels write codewords, or messages that are at the beginning of codewords. The host
-// gathers the bits of all other messages.
+// Message bits leave the decoder in the order of the message positions, even if the host
+// must gather them from the codeword.
 TEST(ldpc_decoder, MessageInAnyOrder_LeavesInThatOrder)
 {
     std::mt19937 random(5);
@@ -248,8 +248,8 @@ TEST(ldpc_decoder, PartialBatch_IsSentWhenDue)
     EXPECT_EQ(out, qa::pack(frames[0].bits, frames[0].bits.size()));
 }
 
-// A thread decodes these codewords one at a time, so the chosen batch need not fill the
-// lanes of a vector.
+// A thread decodes these codewords one at a time, so that the default batch need not fill
+// the lanes of a vector.
 TEST(ldpc_decoder, SingleCodewordKernel_ChoosesSmallBatch)
 {
     const auto batch = [](auto&& change) {

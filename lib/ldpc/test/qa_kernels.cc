@@ -213,9 +213,8 @@ std::vector<kernel_case> dvbs2_cases(maker make)
     std::vector<kernel_case> cases;
     for (const std::string size : { "normal", "short" }) {
         for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
-            // The three rates for small scale include codes with irregular layers, with
-            // many bits that a layer has twice, and with a group that does not fit in
-            // shared memory.
+            // The three rates for small scale cover irregular layers, layers that have
+            // many bits twice, and a group that does not fit in shared memory.
             cases.push_back({ size + ' ' + rate,
                               make,
                               [=] { return ldpc_code::dvbs2(size, rate); },
@@ -300,7 +299,7 @@ std::vector<kernel_case> unstructured_cases()
     return cases;
 }
 
-// Emulated kernels run at small scale only.
+// Removes the cases that do not run at small scale, if kernels are emulated.
 auto instances(std::vector<kernel_case> cases)
 {
 #ifdef GPUFEC_EMULATED

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the message positions of codes from files, and the warning for files that look
- * like generator matrices. */
+/* Tests the message positions of codes from files, the warning for files that look like
+ * generator matrices, and variants of the file format. */
 
 #include "ldpc/model/reference.h"
 #include "qa_support.h"
@@ -72,7 +72,7 @@ std::string alist_of(const matrix& h)
     return text.str();
 }
 
-// Returns [I P] or [P I], where \p ones is the fraction of ones in P.
+// Returns [I P] if \p in_front, else [P I]. \p ones is the fraction of ones in P.
 matrix with_identity(unsigned rows, unsigned columns, bool in_front, double ones)
 {
     std::mt19937 random(rows + columns);

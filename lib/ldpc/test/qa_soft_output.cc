@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the soft output of the stream decoder against the reference decoders. */
+/* Tests the soft output of the stream decoder, also after changes of scale, against the
+ * reference decoders. */
 
 #include "ldpc/model/reference.h"
 #include "ldpc/stream/input_format.h"

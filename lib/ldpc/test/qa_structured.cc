@@ -339,7 +339,7 @@ TEST(ldpc_positions, refusals)
               "punctured is 3: the position is punctured by the code already");
 }
 
-// Shortened positions may be anywhere, including parity bits.
+// Random messages are encoded to codewords, even if parity positions are shortened.
 TEST(ldpc_positions, PuncturedAndShortenedCode_Encodes)
 {
     std::istringstream text(qa::alist_of(qa::regular_code(120, 60, 3)));
@@ -359,7 +359,7 @@ TEST(ldpc_positions, PuncturedAndShortenedCode_Encodes)
     }
 }
 
-// Frames consist of the sent bits only, and are pushed whole or in parts.
+// The decoder outputs the messages of frames of sent bits only, pushed whole or in parts.
 TEST(ldpc_positions, FramesWithUnsentBits_Decode)
 {
     const ldpc_code codes[] = {

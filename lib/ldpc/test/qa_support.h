@@ -26,7 +26,7 @@ namespace qa {
 struct transmission {
     std::vector<std::uint8_t> message;  // one bit per byte
     std::vector<std::uint8_t> codeword; // one bit per byte
-    std::vector<float> llr;             // received, nats
+    std::vector<float> llr;             // received LLRs in nats
 };
 
 //! Returns a random codeword and the LLRs of its n positions as received over QPSK at an
@@ -83,7 +83,7 @@ inline std::vector<float> in_halves(std::vector<float> values, const message_rul
 struct decoded {
     std::vector<std::uint8_t> bytes;
     frame_status status;
-    std::vector<std::int8_t> llrs; // if the setup has soft output
+    std::vector<std::int8_t> llrs; // empty if the setup has no soft output
 };
 
 //! Returns the soft-output factor of frame \p i of a batch. Scales and signs vary.
@@ -106,7 +106,7 @@ llrs_at(const std::uint8_t* output, const setup& s, const ldpc_code& code)
 }
 
 struct frame {
-    unsigned code; // index in the setup
+    unsigned code; // index in setup::codes
     std::vector<float> values;
 };
 

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests symbols on a device, real or emulated: quantised LLRs equal those of the
- * reference demapper, and decoded bytes equal those of the CPU. */
+/* Tests symbol input on a device, real or emulated: quantised LLRs equal those of the
+ * reference demapper, and decoded bytes equal those of the CPU. Also tests that frames
+ * with strong outliers decode. */
 
 #include "cuda/devices.h"
 #include "demap/demapper.h"
@@ -293,7 +294,7 @@ TEST(Symbols, ImpairedFrames_EqualReference)
                     bad[5][x] *= x % 100 == 0 ? 10 : 1;
                     bad[6][x] *= x < count / 2 ? 1 : 0.5f;
                     bad[7][x] *= std::pow(10.0f, -0.3f * float(x) / float(count));
-                    bad[8][x] *= x < count / 4 ? 1e-3f : 1; // hardly any signal
+                    bad[8][x] *= x < count / 4 ? 1e-3f : 1; // a weak first quarter
                 }
                 for (const auto& b : bad) {
                     for (const auto level : { int(demap::estimated), 40 }) {
@@ -460,8 +461,8 @@ TEST(Symbols, SeveralModcods_DecodeAsOnCpu)
     }
 }
 
-// QPSK 1/2 at 10 dB: a demapper that mistakes the strong symbols for noise loses the
-// frame.
+// Asserts that QPSK 1/2 frames at 10 dB decode. A demapper that mistakes the strong
+// symbols for noise would lose them.
 TEST(Symbols, StrongSymbolsInFrame_AreDecoded)
 {
     const auto code = ldpc_code::dvbs2("short", "1/2");

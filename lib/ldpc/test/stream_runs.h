@@ -44,7 +44,7 @@ inline std::vector<std::int8_t> as_bytes(const std::vector<float>& llr, float sc
 
 struct outcome {
     std::vector<std::uint8_t> items;
-    std::vector<std::int8_t> kept; // LLRs, if keep_soft is set
+    std::vector<std::int8_t> kept; // LLRs of all frames, if the option keep_soft is set
     std::vector<ldpc_decoder::report> reports;
 };
 

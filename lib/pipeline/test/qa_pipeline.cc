@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the pipeline with a fake backend: batches that finish out of order, a slow
- * device, and failures. */
+/* Tests of the pipeline with a fake backend, and of output_window, put_other_pages(),
+ * copy_past_caches() and checked_size. */
 
 #include "common/checked_size.h"
 #include "common/non_temporal_copy.h"
@@ -31,13 +31,13 @@ struct number_job {
     int number = 0;
 };
 
-// A decoder that finishes batches and fails when the test tells it to.
+// A decoder that finishes batches and fails when the test requests it.
 class fake_decoder : public batch_decoder<number_job>
 {
 public:
     struct control {
         std::mutex mutex;
-        std::mutex notifying; // the destructor waits for callbacks, as real decoders do
+        std::mutex notifying; // held during callbacks, because the destructor awaits them
         std::map<unsigned, std::pair<number_job, batch_memory>> running; // by slot
         std::set<unsigned> done;
         std::function<void()> notify = [] {};

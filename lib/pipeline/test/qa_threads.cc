@@ -103,7 +103,7 @@ TEST(worker_pool, WorkQueued_DestructorReturns)
     EXPECT_LT(runs, 1000);
 }
 
-// A restart must not wait for batches that were dropped.
+// A decoder's reset() must not wait for the chunks of dropped batches.
 TEST(worker_pool, DroppedChunks_AreNotDone)
 {
     worker_pool pool(2);

@@ -26,8 +26,8 @@ double log_choose(double n, double k)
 double log_power(double p, double k) { return k == 0 ? 0 : k * std::log(p); }
 
 // Probabilities of the drift after a number of symbols, given a prior of the drift before
-// them. Each probability of the distribution without a prior is computed when it is first
-// needed, and kept.
+// them. Probabilities of the distribution without a prior are computed on first use and
+// cached.
 class drift_distribution
 {
 public:

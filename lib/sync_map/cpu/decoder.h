@@ -59,9 +59,9 @@ private:
     frame_scratch d_scratch;
 };
 
-//! The forward recursion of the linear form, without posteriors. If the frames of a
-//! stream are not located by a search, the stream runs this recursion on one frame after
-//! another, to find where each frame ends.
+//! The forward recursion of the linear form, without posteriors. A stream whose frames do
+//! not search runs this recursion on one frame after another to find where each frame
+//! ends.
 class alpha_carrier
 {
 public:

@@ -6,7 +6,7 @@
  * GPUFEC_ISA, vectors of GPUFEC_LANES floats).
  *
  * A sweep over the drifts computes a few lattice rows in registers. Row t lags t steps
- * behind, so that in step k all rows use the same received item. */
+ * behind row 0, so that in step k all rows use the same received item. */
 
 #include "flush_denormals.h"
 #include "forward_recursion_kernels.h"
@@ -19,8 +19,8 @@ namespace GPUFEC_ISA {
 
 namespace {
 
-// Largest number of rows of a sweep, so that all are kept in registers; AVX-512 has twice
-// as many registers.
+// Maximum number of rows of a sweep. All rows must fit in registers; AVX-512 has twice as
+// many registers as AVX2.
 constexpr unsigned max_rows = GPUFEC_LANES >= 16 ? 10 : 5;
 
 template <class Real>
@@ -268,7 +268,7 @@ private:
     Real d_total = 0; // sum of α
     double d_log = 0; // natural logarithm of the product of all divisors of α
     vec* d_sum;       // for each drift, the sum over all groups of words; padded
-    vec* d_rows;      // input and output of sweeps
+    vec* d_rows;      // lattice row from which a sweep starts, and its result
 };
 
 template <class Real>

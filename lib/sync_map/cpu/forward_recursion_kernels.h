@@ -17,11 +17,11 @@ struct carried_frame {
     //! lanes. A group has one word per lane.
     const std::uint8_t* words;
     unsigned n, q, alphabet, frame_symbols;
-    unsigned index; //!< index of the first symbol
+    unsigned index; //!< symbol index at which the recursion begins
     //! Number of symbols to process; may exceed frame_symbols, because indices repeat.
     unsigned symbols;
     unsigned window;            //!< number of drifts considered
-    double insertion, deletion; //!< setup::insertion() and setup::deletion()
+    double insertion, deletion; //!< weights of an insertion and a deletion (see setup)
     //! Transmission weights: (n·symbols + window) × alphabet reals. The first weights
     //! belong to the item at boundary 0 and the window's first drift.
     const void* transmission;
@@ -31,7 +31,7 @@ struct carried_frame {
     //! α, `window` reals followed by one vector of padding, aligned to a vector. On
     //! entry: α at boundary 0. On return: α at the last boundary, with sum 1 or all 0.
     void* alpha;
-    void* scratch; //!< forward_recursion_scratch() vectors
+    void* scratch; //!< buffer of forward_recursion_scratch() vectors
     //! Result: natural logarithm of the unscaled sum of α; −inf if that sum is 0.
     double* log_sum;
 };

@@ -31,8 +31,9 @@ public:
      * \param warmup number of symbols before the boundary at which the recursion
      *        begins, up to search.max_warmup
      * \param radius distance from the guess, in items; if no attempt is accepted, the
-     *        best one with a full window within this distance is used
-     * \param accepted evidence at which an attempt is accepted, see start_search
+     *        best attempt with a full window within this distance is used
+     * \param accepted evidence at which an attempt is accepted (see start_search in
+     *        setup.h)
      * \param start result: the frame's start metrics, scaled to sum 1; may be nullptr
      * \returns a header whose origin is relative to the guess; `found` is 0 if no attempt
      *          was accepted
@@ -97,8 +98,8 @@ private:
     const drift_range d_window;
     const forward_recursion_kernel d_kernel;
     const item_weigher d_weigh;
-    // Natural logarithm of the factor per symbol that the recursion leaves out: the unit
-    // of lattice weights and the prior 1/q.
+    // Natural logarithm of the factor per symbol that the recursion leaves out: the scale
+    // of lattice weights, setup::unit()^n, and the prior 1/q.
     const double d_log_symbol;
     std::vector<std::uint8_t> d_words;
     host_memory d_transmission, d_alpha, d_scratch;

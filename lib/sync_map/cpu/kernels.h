@@ -27,7 +27,7 @@ struct lane_frames {
     unsigned symbols;
     unsigned outputs; //!< number of symbols, from the first on, that get posteriors
     unsigned window;  //!< number of drifts considered
-    double insertion, deletion; //!< setup::insertion() and setup::deletion()
+    double insertion, deletion; //!< weights of an insertion and a deletion (see setup)
     //! Transmission weights of row type: (n·symbols + window) × alphabet values. The
     //! first weights belong to the item at boundary 0 and the window's first drift.
     const void* transmission;

@@ -11,8 +11,8 @@
 
 namespace gr::gpufec::sync_map {
 
-// Populates the pages at once where the system supports it, and asks for huge pages,
-// because the first access to a page takes longer than copying all its items.
+// Requests huge pages and, where MADV_POPULATE_WRITE exists, populates them at once. The
+// first access to a page takes longer than copying all its items.
 received_window::chunk received_window::make_chunk()
 {
     chunk made(static_cast<std::byte*>(std::aligned_alloc(chunk_bytes, chunk_bytes)));

@@ -25,8 +25,8 @@ struct item_span {
  * \brief Received items, addressed by their number in the stream. Items are stored in
  * chunks of memory that are reused or, while borrowed, in the caller's memory.
  *
- * Items never move from chunk to chunk. The first access to a memory page is slow; it is
- * necessary only when more items are held than ever before.
+ * Items never move from chunk to chunk. Chunks are reused because the first access to a
+ * memory page is slow.
  */
 class received_window
 {
@@ -65,7 +65,7 @@ public:
     item_span span(std::int64_t from, std::int64_t to) const;
 
 private:
-    static constexpr std::size_t chunk_bytes = 1 << 21; // the size of a large page
+    static constexpr std::size_t chunk_bytes = 1 << 21; // size of a huge page on x86
 
     struct deleter {
         void operator()(std::byte* p) const { std::free(p); }

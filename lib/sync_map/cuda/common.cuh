@@ -8,8 +8,7 @@
  * before it. D is a value of a message symbol and the number of its word; L(D) is its
  * posterior before normalisation. α and β are the forward and backward metrics of the
  * drifts in the window at a boundary. A row holds the metrics of all drifts after the
- * first t symbols of a word (t = 0 … n). An item is what was received for one channel
- * symbol. */
+ * first t symbols of a word (t = 0 … n). An item is one received symbol, hard or soft. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
@@ -23,7 +22,7 @@ namespace gr::gpufec::sync_map {
 //! The values of a setup that kernels use, and the number of frames of a batch.
 struct sync_geometry {
     std::uint32_t n, q, frame_symbols, symbols, outputs, window, alphabet, max_items;
-    std::int32_t change_first, change_last; //!< drift changes per index, corridor form
+    std::int32_t change_first, change_last; //!< range of drift changes (corridor form)
     std::uint32_t frames;
     bool soft_input, priors, drifts, boundary_matches;
     sync_output output;
@@ -32,9 +31,9 @@ struct sync_geometry {
     //! Sizes of a frame's input and output, and offsets of arrays in them.
     std::size_t input_bytes, start_at, end_at, priors_at, items_at;
     std::size_t output_bytes, drifts_at, metrics_at;
-    //! setup::insertion() and setup::deletion(); the transmission weights of a matching,
-    //! a different and an erased item, in units of setup::largest_weight();
-    //! setup::log_scale().
+    //! Weights of an insertion and a deletion (see setup); transmission weights of a
+    //! matching, a different and an erased item, in units of setup::largest_weight(); and
+    //! the term setup::log_scale() of the log-probability.
     double insertion, deletion, match, mismatch, erased, log_scale;
 };
 
@@ -43,7 +42,8 @@ constexpr unsigned full_warp = 0xffffffffu;
 //! All frames of a batch, or those on a list that a kernel wrote. A list of more than
 //! \p most frames counts as empty.
 struct frame_list {
-    const std::uint32_t *frames = nullptr, *count = nullptr; //!< nullptr: all frames
+    //! Frame numbers and their count; nullptr: all frames.
+    const std::uint32_t *frames = nullptr, *count = nullptr;
     std::uint32_t most = 0;
 
     __device__ unsigned size(const sync_geometry& g) const
@@ -56,7 +56,7 @@ struct frame_list {
 //! Condition for decoding all frames of a batch: a kernel's list has more than \p most
 //! frames, so that frame_list counts it as empty.
 struct if_many_listed {
-    const std::uint32_t* count = nullptr; //!< nullptr: no condition
+    const std::uint32_t* count = nullptr; //!< length of the list; nullptr: no condition
     std::uint32_t most = 0;
 
     __device__ bool operator()() const { return !count || *count > most; }

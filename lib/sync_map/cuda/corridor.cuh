@@ -19,7 +19,7 @@ namespace gr::gpufec::sync_map {
 
 // Largest number of warps per block of the branch and posterior kernels.
 constexpr unsigned corridor_warps = 8;
-constexpr int longest_word = 256; // largest n; the rows are then in local memory
+constexpr int longest_word = 256; // largest n of kernels with rows in local memory
 
 //! Arguments of the kernels of the corridor form, for the frames that are launched
 //! together.
@@ -30,11 +30,13 @@ struct corridor_memory {
     //! bits per symbol.
     const std::uint32_t* words;
     std::uint32_t words_per_word;
-    double* prior_sums;   //!< frames × outputs
-    Metric* sums;         //!< frames × symbols × changes × window
-    Metric *alpha, *beta; //!< frames × (symbols + 1) × window
-    Lattice* branches;    //!< frames × outputs × window × changes × q, or nullptr
-    std::uint32_t* valid; //!< frames
+    double* prior_sums;   //!< sum of the priors of each index: frames × outputs
+    //! Branch metrics summed over the words: frames × symbols × changes × window.
+    Metric* sums;
+    Metric *alpha, *beta; //!< boundary metrics: frames × (symbols + 1) × window
+    //! Branch metrics: frames × outputs × window × changes × q; nullptr: local storage.
+    Lattice* branches;
+    std::uint32_t* valid; //!< per frame: whether the frame can be decoded
     const std::byte* input;
     std::byte* output;
     sync_status* status;
@@ -111,7 +113,7 @@ struct corridor_items {
     }
 };
 
-/* The lattice of a lane's word from one start drift. Row t has the states after t
+/* The lattice of a lane's word from one start drift. Row t has the metrics after t
  * symbols. Step k computes all rows with k items received, so every row reads the same
  * item, number \p first + k − 1.
  *
@@ -144,7 +146,7 @@ struct corridor_lattice {
         const int n = g.n;
         const int unused = N - n;
         Lattice x[N + 1];
-        std::int32_t sent[N]; // masks
+        std::int32_t sent[N]; // symbols of the word as masks
         Lattice deleted = 1;
 #pragma unroll
         for (int t = 0; t <= N; ++t) {
@@ -320,7 +322,7 @@ __global__ void corridor_branches(const sync_geometry g,
 
 constexpr std::size_t scratch_bytes = 64 * sizeof(double);
 
-// Computes α and β, one block per frame.
+// Computes α and β, and writes drift posteriors and status, one block per frame.
 template <class Lattice, class Metric>
 __global__ void corridor_boundaries(const sync_geometry g,
                                     const corridor_memory<Lattice, Metric> memory)

@@ -35,7 +35,8 @@ struct sync_slot : device_slot {
     buffer<std::byte> input, output;
     buffer<sync_status> status;
     buffer<std::byte> work;
-    buffer<std::byte> found; // frames of a stream or placed frames, copied from the input
+    // Complete inputs of frames, written by kernels; used if frames search or are placed.
+    buffer<std::byte> found;
 };
 
 class cuda_sync : public device_decoder<job, sync_slot>

@@ -41,7 +41,8 @@ public:
                         cudaStream_t stream) const = 0;
 };
 
-// Carves consecutive arrays from one allocation, or counts their bytes if it has none.
+// Carves consecutive arrays from one allocation, or only counts their bytes if \p memory
+// is nullptr.
 class carver
 {
 public:
@@ -79,7 +80,7 @@ class linear_fallback : public launch_plan
 {
 public:
     //! Decodes the frames on a list; decodes none if the list is too long (see
-    //! frame_list).
+    //! frame_list in common.cuh).
     virtual void launch_listed(const sync_geometry& g,
                                const frame_list& frames,
                                std::byte* work,

@@ -77,8 +77,8 @@ inline std::vector<std::uint32_t> pack_nibbles(const sync_code& code, unsigned r
     return packed;
 }
 
-// Packs words of ten bits as trie_word, sorted as the second trie of each direction
-// visits them: 2 × frame_symbols × q.
+// Packs words of ten bits as trie_word (see trie_lattice/layout.cuh), in the order in
+// which the second trie of each direction visits them: 2 × frame_symbols × q.
 inline std::vector<std::uint32_t> pack_trie_words(const sync_code& code)
 {
     std::vector<std::uint32_t> packed;

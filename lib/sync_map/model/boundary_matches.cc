@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Boundary matches on the CPU. */
+/* Compares the metrics of consecutive frames at their common boundary on the CPU. */
 
 #include "boundary_matches.h"
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-// The function object \c sum of boundary_match_of() on the CPU.
+// The function object \c sum of boundary_match_of() (see boundary_match_rule.h).
 template <class Real>
 struct sum_of_parts {
     template <class Term, unsigned Sums>

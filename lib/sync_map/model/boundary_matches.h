@@ -18,7 +18,7 @@ struct frame_ends {
     //! α and β at boundary 0, then α and β at boundary setup::outputs, setup::window
     //! metrics each.
     const std::byte* metrics;
-    std::int64_t origin; //!< number of the received item at boundary 0 and drift 0
+    std::int64_t origin; //!< index in the stream of the item at boundary 0 and drift 0
 };
 
 //! Returns s such that drift number m of the next frame is drift number m + s of this
@@ -35,8 +35,8 @@ compare(const setup& setup, const frame_ends& frame, const frame_ends& next);
 //! frame as compared.
 void compare_found(const setup& setup, const std::byte* before, std::byte* next);
 
-//! Returns the largest boundary_match::difference that counts as a match. The start_bound
-//! may be ten times as large.
+//! Returns the largest boundary_match::difference that counts as a match. A match also
+//! requires that boundary_match::start_bound is at most ten times this value.
 double boundary_match_tolerance(const setup& setup);
 
 } // namespace gr::gpufec::sync_map

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Conversion between a frame in the memory of a batch and the values that the CPU
- * decoders use. */
+/* Converts frames between the memory of a batch and the values that the CPU decoders use,
+ * and computes output sizes and scale factors of a setup. */
 
 #include "frame.h"
 #include <algorithm>

@@ -15,10 +15,13 @@ namespace gr::gpufec::sync_map {
 struct frame_scratch {
     explicit frame_scratch(const setup& setup);
 
-    std::vector<double> prior_scale;            //!< one entry per output symbol
-    std::vector<double> symbol, prior, weights; //!< q values each
+    //! Factor per output symbol that scales its priors to sum 1; 0: the priors have no
+    //! finite positive sum.
+    std::vector<double> prior_scale;
+    //! Posteriors, priors and extrinsics of a symbol, q values each.
+    std::vector<double> symbol, prior, weights;
     std::vector<double> first, last; //!< drift posteriors of both ends of the frame
-    std::vector<double> metrics[4];  //!< metrics for boundary matches
+    std::vector<double> metrics[4];  //!< α and β at boundaries 0 and `outputs`
 };
 
 //! Converter of received items to transmission weights, in units of

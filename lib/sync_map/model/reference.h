@@ -46,10 +46,10 @@ map_problem frame_problem(const sync_code& code,
                           const std::vector<std::uint8_t>& received);
 
 struct map_result {
-    std::vector<double> posteriors; //!< L_i(D), symbols × q, rows of sum 1
-    std::vector<double> drifts;     //!< λ_i(m), (symbols + 1) × window, rows of sum 1
-    double log_probability = 0;     //!< natural logarithm of P(Y)
-    bool valid = true;              //!< false: P(Y) is 0, and posteriors are uniform
+    std::vector<double> posteriors; //!< of symbols: symbols × q, rows of sum 1
+    std::vector<double> drifts;     //!< posteriors: (symbols + 1) × window, rows of sum 1
+    double log_probability = 0;     //!< natural logarithm of P(received items)
+    bool valid = true; //!< false: P(received items) is 0, and posteriors are uniform
 };
 
 //! Enumerates all q^symbols messages, for very small problems.
@@ -71,12 +71,12 @@ map_result linear(const map_problem& p);
 std::vector<double> joint_posteriors(const std::vector<map_problem>& reads);
 
 /*!
- * \brief Decodes the reads in turn, \p passes times, by the rule of sync_reads_decoder.
- * The priors of each read come from the other reads' extrinsics.
+ * \brief Decodes the reads one after another, \p passes times, as sync_reads_decoder
+ * does. The priors of each read come from the other reads' extrinsics.
  *
  * A read's extrinsics are its posteriors divided by its priors. Each row of the
  * extrinsics, and of the product of the other reads' extrinsics, is divided by its
- * largest value, and values below read_rule::min_extrinsic are replaced by min_extrinsic.
+ * largest value. Values below read_rule::min_extrinsic (see reads.h) are raised to it.
  * The product is then multiplied by the first problem's priors. Extrinsics, product and
  * priors are rounded to float. A read that cannot be decoded keeps its extrinsics.
  * Returns symbols × q, rows of sum 1.

@@ -106,8 +106,8 @@ unsigned period(const sync_code& code)
 }
 
 // Returns the parameters of the search for the beginnings of frames. The search is empty
-// (warmup 0) in framed mode, in the corridor form, and if the warm-up would be too long
-// or the beginning of a frame ambiguous.
+// (warmup 0) in framed mode and in the corridor form. The search is also empty if the
+// warm-up would be too long or the beginning of a frame ambiguous.
 start_search make_search(const sync_options& o)
 {
     constexpr double max_symbols = 4096;
@@ -121,9 +121,8 @@ start_search make_search(const sync_options& o)
     }
     start_search s;
     s.frame_first = decoder_window(o).first;
-    const double again =
-        // Number of items in a period of the codebook.
-        double(o.code.n()) * period(o.code);
+    // Number of items in a period of the codebook.
+    const double again = double(o.code.n()) * period(o.code);
     const int nearer = int(0.48 * again);
     // If the recursion forgets its start slowly, the number of symbols that it needs
     // varies between streams. The warm-up then begins with half that number, and a stream
@@ -356,7 +355,7 @@ batch_limits setup::limits(std::size_t frames) const
 
 setup::placed_batch setup::placed_input(std::size_t frames) const
 {
-    constexpr std::size_t most = 1 << 30; // item numbers are 32-bit integers
+    constexpr std::size_t most = 1 << 30; // keeps item numbers within 32-bit integers
     return { std::min(std::max<std::size_t>(most, max_items), frames * max_items),
              round_up(frames * sizeof(placed_frame)) };
 }
@@ -371,7 +370,7 @@ drift_spread::drift_spread(const bsid_model& channel, double symbols)
 
 setup::stream_batch setup::stream_input(std::size_t frames) const
 {
-    constexpr double most = 1 << 30; // item numbers are 32-bit integers
+    constexpr double most = 1 << 30; // keeps item numbers within 32-bit integers
     const double bits = code.frame_bits();
     const drift_spread spread(channel, bits * frames);
     const double between = 4.0 * search.most + 2.0 * window + 4.0 * search.window +

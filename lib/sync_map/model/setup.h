@@ -38,10 +38,10 @@ struct frame_header {
 struct start_search {
     //! Number of warm-up symbols by default; 0: frames do not search.
     unsigned warmup = 0;
-    unsigned max_warmup = 0; //!< largest warm-up of a job
+    unsigned max_warmup = 0; //!< maximum number of warm-up symbols of a job
     int frame_first = 0;     //!< first drift of a frame's window
     unsigned window = 0;     //!< number of drifts in the window of an attempt
-    int first = 0;           //!< first drift of that window, relative to the place
+    int first = 0; //!< first drift of an attempt's window, relative to its place
     //! An attempt finds a frame that begins at most this number of items from its place.
     int reach = 0;
     //! Largest expected error of a guess, in items. If no attempt is accepted, the best
@@ -82,13 +82,13 @@ struct start_search {
 //! Header of the data for boundary matches in a frame's output: where boundary 0 lies,
 //! and how closely the frame's metrics match those of the previous frame.
 struct boundary_match_header {
-    std::int32_t origin; //!< received item at boundary 0 and drift 0
+    std::int32_t origin; //!< index of the received item at boundary 0 and drift 0
     //! Evidence of the attempt that was used, see start_search; 0: no search.
     float evidence;
     std::uint32_t found; //!< 1 if the evidence was accepted or the frame did not search
     //! Whether the frame was compared with the previous frame of the batch.
     std::uint32_t compared = 0;
-    boundary_match to_previous{}; //!< result of that comparison
+    boundary_match to_previous{}; //!< result of comparing with the previous frame
     std::uint32_t unused = 0;
 };
 static_assert(sizeof(boundary_match_header) % 16 == 0, "window metrics lie behind it");
@@ -131,7 +131,7 @@ struct setup {
     double state_threshold, lattice_threshold;
     //! Factor on the weight of every received item: the alphabet size by default. A
     //! random item then has weight 1, so paths that explain different numbers of items
-    //! are comparable, and metrics differ less between drifts, which keeps floats in
+    //! are comparable. Metrics also differ less between drifts, which keeps floats in
     //! range. If the options give a prior of the drift at either end of a frame, the
     //! factor is 1, because the prior already weighs such paths.
     double item_weight;
@@ -150,9 +150,10 @@ struct setup {
     ten_bit_kernels kernels = ten_bit_kernels::by_batch;
 
     // The input of a frame consists of a header, start and end metrics (`window` doubles
-    // each), priors if any (outputs × q floats) and items. The output consists of
-    // symbols, then, if `drifts` is set, drift posteriors at boundary 0 and at boundary
-    // `outputs` (`window` floats each), and then the data for boundary matches, if any.
+    // each), priors if any (outputs × q floats) and items. The output begins with the
+    // symbols. If `drifts` is set, drift posteriors at boundary 0 and at boundary
+    // `outputs` follow (`window` floats each). The data for boundary matches, if any,
+    // come last.
     std::size_t start_at() const { return sizeof(frame_header); }
     std::size_t end_at() const { return start_at() + window * sizeof(double); }
     std::size_t priors_at() const { return end_at() + window * sizeof(double); }
@@ -208,8 +209,9 @@ struct setup {
     batch_limits limits(std::size_t frames) const;
 
     /*! Input layout of a batch of a stream whose frames search: a stream_piece per frame,
-     * then the complete inputs of up to max_whole whole frames (see job::whole), then up
-     * to item_capacity items of the frames that search. Offsets and size are in bytes. */
+     * then the complete inputs of up to max_whole whole frames (see job::whole in job.h),
+     * then up to item_capacity items of the frames that search. Offsets and size are in
+     * bytes. */
     struct stream_batch {
         std::size_t max_whole, item_capacity, whole_at, items_at, bytes;
     };
@@ -225,13 +227,13 @@ struct setup {
     static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 };
 
-//! A frame in a batch of a stream whose frames search.
+//! Table entry of a frame in a batch of a stream whose frames search.
 struct stream_piece {
-    std::int32_t whole; //!< index among the whole frames; negative: the frame searches
+    std::int32_t whole; //!< index among the whole inputs; negative: the frame searches
     std::int32_t guess; //!< item of the batch around which boundary 0 is searched
 };
 
-//! A frame in a batch whose frames differ only in their items.
+//! Table entry of a frame in a batch whose frames differ only in their items.
 struct placed_frame {
     //! Number of received items; negative: the frame cannot be decoded.
     std::int32_t length;

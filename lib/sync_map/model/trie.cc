@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Builds the tries of a code's words. */
+/* Builds the tries of a code's words, and counts the lattice rows that kernels need. */
 
 #include "sync_map/cpu/kernels.h"
 #include <algorithm>
@@ -96,8 +96,8 @@ word_tries::word_tries(const sync_code& code)
 
 unsigned row_vectors(const word_tries& tries)
 {
-    // The rows are one for a boundary, three per leaf (one for each trie and one for
-    // sums), and one for each child of the nodes on a path down the deeper trie.
+    // Rows: one for a boundary; three per leaf (one for each trie and one for sums); and
+    // one for each child of the nodes on a path down the deeper trie.
     const unsigned branches = std::min(tries.alphabet(), tries.q());
     return 1 + 3 * tries.max_leaves() + branches * (tries.n() - tries.split());
 }

@@ -181,7 +181,7 @@ private:
         std::vector<std::byte> items; // items of all reads
         std::vector<std::size_t> lengths, begins;
         read_beliefs beliefs;
-        std::vector<float> priors; // used only if there is one read
+        std::vector<float> priors; // priors of a frame with one read; empty: uniform
         unsigned step = 0;         // index of the next decoding step
         sync_status status{};
         std::vector<std::byte> output;

@@ -51,7 +51,7 @@ private:
                                double accepted);
 
     const setup d_setup;
-    const double d_mean; // mean drift over a frame
+    const double d_mean; // mean drift over a frame, in items
     start_finder d_finder;
     std::uint64_t d_frame = 0;
     std::int64_t d_origin = 0;

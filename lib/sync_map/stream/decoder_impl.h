@@ -83,7 +83,7 @@ private:
 
     struct in_flight {
         std::uint64_t number;
-        std::int64_t origin; // origin that was found, or a guess if the frame searches
+        std::int64_t origin; // item at boundary 0 and drift 0; a guess if it is searched
         bool whole, again;   // has a complete input; is decoded again
     };
     struct batch_in_flight {
@@ -126,7 +126,7 @@ private:
         std::uint64_t searching; // number of the first frame that searches
         bool carried = false;    // frames no longer search; see carry_frames_forward()
         bool in_place = false;   // results point into the memory of the oldest slot
-        bool no_more = false;    // the stream ended and its last frame is cut
+        bool no_more = false;    // the stream ended and no further frame can be cut
         // Values of results.boundary_matches() and results.unproven() when
         // judge_boundary_matches() last began a new period, and the number of failed
         // matches with earlier channels.
@@ -154,7 +154,7 @@ private:
     // items that wait to be cut into frames is limited, so that a caller with much input
     // does not fill the memory.
     std::size_t capacity() const;
-    // Switches to the next channel once all frames of the current one have been pulled.
+    // Switches to the next channel once all frames of the current channel are pulled.
     void take_next();
     // Releases pulled frames, switches to a waiting channel if possible, and returns
     // whether a frame can be written to the open slot.
@@ -166,8 +166,8 @@ private:
     // have been pulled.
     void release_emitted();
     void point_to(const std::byte* out, frame& f) const;
-    // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit(). The
-    // frame has \p items items before the end of the stream.
+    // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit() (see
+    // stream.h). For \p items, see stream_cutter::place::items.
     bool follows(const sync_status& status, std::int64_t items) const;
 
     // ---- frames that are pushed ----
@@ -185,8 +185,8 @@ private:
     {
         return take_borrowed(count, true);
     }
-    // Takes borrowed items. If \p of_frame is true, these items belong to the open frame;
-    // otherwise they are skipped.
+    // Marks borrowed items as received. If \p of_frame is true, the items belong to the
+    // open frame; otherwise they are skipped.
     std::size_t take_borrowed(std::size_t count, bool of_frame);
     void store_borrowed() override;
 
@@ -224,15 +224,15 @@ private:
     // would dominate the cost. The device is therefore polled only after a completion,
     // and once per millisecond in case a failed device does not report completions.
     const pipeline<job>::slot* finished_slot();
-    // Takes the results of all finished batches. Stops early if the frames of a batch can
-    // be pulled from its slot without a copy.
+    // Processes the results of all finished batches. Stops early if the frames of a batch
+    // can be pulled from its slot without a copy.
     void take_results();
     stream_frame
     result_of(const slot& from, const batch_in_flight& batch, std::size_t k) const;
     // Judges the boundary matches of the current period if there are at least 16. If
     // more than half failed, frames stop searching. If more than 1 % failed, with at
     // least 8 failures or 1000 matches, the warm-up is set to its maximum. A change of
-    // the warm-up or 10000 matches begin a new period.
+    // the warm-up begins a new period, and so do more than 10000 matches.
     void judge_boundary_matches();
     // Stops searching. Starting with the first unproven frame, each frame then begins
     // with the end metrics of the previous one.
@@ -253,10 +253,10 @@ private:
     sync_options d_options;
     drift_range d_window;
     std::uint64_t d_links_failed = 0, d_frames_again = 0;
-    // Set while a new channel waits for frames in flight.
+    // Options with a new channel; set while frames with the old channel are in flight.
     std::optional<sync_options> d_next;
-    std::optional<stream_cutter> d_cutter; // used for streams only
-    std::unique_ptr<search> d_search;      // used for streams whose frames search
+    std::optional<stream_cutter> d_cutter; // empty in framed mode
+    std::unique_ptr<search> d_search;      // nullptr unless frames search
     bool d_said_carried = false;
     const std::shared_ptr<std::atomic<bool>> d_notified;
     std::chrono::steady_clock::time_point d_asked{};
@@ -266,7 +266,7 @@ private:
     std::size_t d_have = 0;  // number of items of the open frame
     std::vector<std::byte> d_part; // items of the open frame, unless they are borrowed
     bool d_too_long = false;       // the open frame is borrowed and too long
-    std::deque<stream_cutter::place> d_places; // places of the frames not yet pulled
+    std::deque<stream_cutter::place> d_places; // places of frames not yet pulled
     std::size_t d_count = 0;                   // number of frames in the open slot
     std::size_t d_emitted = 0;                 // number of pulled frames not yet released
     std::uint64_t d_number = 0;

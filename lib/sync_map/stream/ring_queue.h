@@ -64,7 +64,7 @@ public:
     void cut(std::size_t count) { d_size = count; }
 
 private:
-    // The capacity is a power of two.
+    // The capacity is a power of two, so a mask replaces the division.
     std::size_t place(std::size_t i) const
     {
         return (d_first + i) & (d_elements.size() - 1);

@@ -99,8 +99,8 @@ bool sync_decoder_impl::cut_searching()
     const auto before = s.predictor.items_before(), behind = s.predictor.items_behind();
     const auto there = d_cutter->received();
     const bool finished = d_cutter->finished();
-    // Cuts a frame only after all items that a search may read have arrived, so that the
-    // result does not depend on when the frame is cut.
+    // All items that a search may read must have arrived, so that the result does not
+    // depend on when the frame is cut.
     const auto radius = d_setup->search.radius;
     if (s.no_more ||
         (!finished && s.predictor.expected(s.next) + radius + behind > there)) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finds the beginnings of frames sequentially: the first by a search over offsets, the
- * others by the forward recursion. */
+/* Cuts a stream into frames and writes their inputs. The first frame's beginning is found
+ * by a search over offsets, and the others by the forward recursion. */
 
 #include "stream.h"
 #include <algorithm>
@@ -203,10 +203,10 @@ void stream_cutter::go_on(const frame_ends& before)
     d_alpha = std::move(begin.alpha);
 }
 
-// Finds the first boundary. The boundaries of all frames explain the items equally well,
-// so the search covers a range of one frame's length at a time and stops at the first
-// range whose most likely offset is locked. If there is none, the most likely offset of
-// all ranges is used.
+// Finds the first boundary. The boundaries of all frames explain the items equally well.
+// The search therefore covers a range of one frame's length at a time, and stops at the
+// first range whose most likely offset is locked. If no range has such an offset, the
+// most likely offset of all ranges is used.
 void stream_cutter::acquire()
 {
     const auto frame = std::uint64_t(d_setup.code.n()) * d_setup.outputs;

@@ -38,7 +38,7 @@ public:
     //! channel.
     void resume(stream_cutter&& other);
 
-    //! Takes all \p count items.
+    //! Appends \p count received items.
     void push(const void* items, std::size_t count);
     void finish() { d_finished = true; }
 
@@ -48,7 +48,7 @@ public:
     bool done() const { return d_finished && !ready(); }
 
     struct place {
-        std::int64_t origin; //!< received item at boundary 0 and drift 0
+        std::int64_t origin; //!< index in the stream of the item at boundary 0, drift 0
         //! Number of received items of the frame and its look-ahead at drift 0; fewer if
         //! the stream ends before.
         std::int64_t items;
@@ -64,10 +64,10 @@ public:
 
     //! Returns the number of items received since the beginning.
     std::int64_t received() const { return d_items.end(); }
-    //! Returns the number of the first item held.
+    //! Returns the index in the stream of the first item held.
     std::int64_t first_item() const { return d_items.first(); }
     bool finished() const { return d_finished; }
-    //! Returns the expected received item at boundary 0 of the next frame.
+    //! Returns the index of the item at boundary 0 and drift 0 of the next frame.
     std::int64_t origin() const { return d_origin; }
     //! Makes the next frame begin with the end metrics of another frame.
     void go_on(const frame_ends& before);
@@ -100,7 +100,7 @@ private:
     void acquire();
     struct boundary {
         int offset;
-        double log_probability; // per item, minus that of random items
+        double log_probability; // log-likelihood ratio to random items, nats per item
     };
     boundary most_likely_boundary(unsigned first, unsigned last);
     void fill(const setup& setup,
@@ -126,7 +126,7 @@ private:
     drift_range d_window;
     alpha_carrier d_carrier;
     received_window d_items;
-    std::int64_t d_origin = 0; // origin of the next frame, at drift 0
+    std::int64_t d_origin = 0; // item at boundary 0 and drift 0 of the next frame
     std::vector<double> d_alpha;
     std::unique_ptr<search> d_search;
     bool d_acquired;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares frames at their boundaries and decides which frames are decoded again. */
+/* Holds decoded frames, compares them at their boundaries, and decides which frames are
+ * decoded again. */
 
 #include "stream_results.h"
 #include <algorithm>
@@ -44,7 +45,7 @@ void stream_results::replace(const stream_frame& f)
     e.looked_at = -1;
     // The new result was decoded from the previous frame's end metrics. If it is not
     // locked, or if its log-probability is lower by more than `slip` nats, items were
-    // probably lost or inserted before the frame. A locked first result is then kept.
+    // probably lost or inserted before the frame. A locked first result is then retained.
     constexpr double slip = 30;
     const bool own = e.frame.locked && (!f.locked || e.frame.status.log_probability >
                                                          f.status.log_probability + slip);

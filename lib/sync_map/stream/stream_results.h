@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Holds decoded frames of a stream until it is proven that each frame began where the
- * previous frame ended. */
+/* Holds decoded frames of a stream until each frame is proven to begin where the previous
+ * frame ended. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_RESULTS_H
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_RESULTS_H
@@ -19,12 +19,12 @@ struct stream_frame {
     std::uint64_t number = 0;
     const std::byte* output = nullptr;
     sync_status status{};
-    std::int64_t origin = 0; //!< received item at boundary 0 and drift 0
+    std::int64_t origin = 0; //!< index in the stream of the item at boundary 0, drift 0
     bool locked = false;
-    double bound = 0; //!< see sync_decoder::frame
+    double bound = 0; //!< bound on errors of posteriors; see sync_decoder::frame::bound
     //! Whether the batch decoder compared the frame with the previous frame.
     bool compared = false;
-    boundary_match to_previous{}; //!< result of that comparison
+    boundary_match to_previous{}; //!< result of comparing with the previous frame
 };
 
 /*!
@@ -32,12 +32,12 @@ struct stream_frame {
  * proven.
  *
  * A boundary match compares the metrics at the end of a frame with those at the beginning
- * of the next. If the match fails, the next frame is decoded again from the end metrics
- * of the frame before, provided that this frame is locked and that its own match has not
- * failed. In a run of failed matches only the first causes another decoding, because the
- * later frames may be correct. If the first result is locked, and the new one is not
- * locked or is much less likely, items were lost or inserted before the frame, and the
- * first result is kept.
+ * of the next. If the match fails, the later frame is decoded again from the end metrics
+ * of the earlier frame. The condition is that the earlier frame is locked and that its
+ * own match has not failed. In a run of failed matches only the first causes another
+ * decoding, because the later frames may be correct. If a frame's first result is locked,
+ * and the new result is not locked or is much less likely, items were probably lost or
+ * inserted before the frame. The first result is then retained.
  */
 class stream_results
 {
@@ -55,7 +55,7 @@ public:
     //! Adds the next frame of the stream without copying its output. \param known whether
     //! the frame began with the end metrics of the previous frame
     void add(const stream_frame& f, bool known);
-    //! Takes the result of a frame that was decoded again.
+    //! Stores the result of a frame that was decoded again, unless the first is retained.
     void replace(const stream_frame& f);
     //! Compares all boundaries that can be compared, and requests frames to be decoded
     //! again.
@@ -84,7 +84,7 @@ public:
 private:
     struct entry {
         stream_frame frame;
-        std::vector<std::byte> memory; // copy of the output, if kept
+        std::vector<std::byte> memory; // copy of the output, if `kept` is set
         bool kept = false;
         unsigned version = 0; // number of times that the frame's result was replaced
         // Version of the previous frame whose end metrics this frame began with; −1: the
@@ -92,7 +92,7 @@ private:
         long from = -1;
         // Version of the previous frame with which this frame was compared; −1: none.
         long looked_at = -1;
-        bool holds = false; // whether the boundary match holds
+        bool holds = false; // whether the match with the previous frame holds
         bool waits = false; // whether another decoding of the frame is outstanding
 
         frame_ends ends(const setup& s) const

@@ -279,8 +279,8 @@ TEST(sync_cpu, SymbolLikelihoods_EqualReference)
     }
 }
 
-// A soft bit is one float. The decoder must give this float the same weights as the rule
-// for larger alphabets gives to the two likelihoods L(0) and L(1).
+// A soft bit is one float, the probability p of a 1. Its transmission weights must equal
+// those of the likelihoods 1 − p and p in the format of larger alphabets.
 TEST(sync_cpu, LikelihoodsOfTwoSymbols_DecodeAsProbabilities)
 {
     auto bits = random_frames(codebook_random(6, 20, 7, 4), { 0.03, 0.04, 0.02 }, 1);

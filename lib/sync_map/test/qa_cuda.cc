@@ -122,8 +122,8 @@ TEST_F(sync_cuda, SymbolLikelihoods_EqualReference)
     }
 }
 
-// The metrics of the wide window exceed the shared memory of a block on any card, those
-// of the narrower window only on cards with little shared memory.
+// The metrics of 9000 drifts exceed the shared memory of a block on any card. Metrics of
+// 2200 drifts do so on cards with little shared memory.
 TEST_F(sync_cuda, WindowTooWideForSharedMemory_EqualsReference)
 {
     for (const std::size_t drifts : { 2200u, 9000u }) {
@@ -205,7 +205,7 @@ TEST_F(sync_cuda, WindowAbove1024Drifts_EqualsReference)
 }
 
 // Decoders of different codes launch the same kernels with different sizes of shared
-// memory.
+// memory. A decoder must not lower the size that an earlier decoder requested.
 TEST_F(sync_cuda, DecodersOfDifferentWindows_DoNotDisturbEachOther)
 {
     auto narrow =
@@ -230,7 +230,8 @@ TEST_F(sync_cuda, DecodersOfDifferentWindows_DoNotDisturbEachOther)
     }
 }
 
-// After wait_idle() the memory that a device writes may be freed or moved to other pages.
+// After wait_idle() the caller may free the memory that a device writes. Therefore
+// wait_idle() must also decode batches that still await admission.
 TEST_F(sync_cuda, BatchesAwaitingAdmission_DecodeBeforeDeviceIsIdle)
 {
     const auto data = random_frames(codebook_random(10, 16, 8, 4), { 0.01, 0.01, 0 }, 1);

@@ -133,7 +133,8 @@ TEST_P(sync_cuda_ten_bits, ErasuresBurstsAndBoundaryPriors_EqualReference)
     }
 }
 
-// The narrower windows fit in one warp per frame; the wider ones do not.
+// A warp decodes a frame with tries if the window has at most 416 drifts in float or 192
+// in double. Wider windows must fall back to the linear form without tries.
 TEST_P(sync_cuda_ten_bits, WideWindows_EqualReference)
 {
     auto data = random_frames(codebook_random(10, 12, 4, 4), { 0.03, 0.05, 0.01 }, 9);
@@ -245,7 +246,7 @@ TEST_F(sync_cuda_banded_lattice, FewEvents_NeedNoMoreDrifts)
     }
 }
 
-// Some frames need more drifts than the band has. Their wrong results must not be kept.
+// Frames that need more drifts than the band has must be detected and decoded again.
 TEST_F(sync_cuda_banded_lattice, FrameWithLoss_IsDecodedAgain)
 {
     const auto code = codebook_random(10, 16, 40, 4);
@@ -383,7 +384,8 @@ TEST(band_bound, Band_AllowsMoreEventsThanMostFramesHave)
     EXPECT_LT(allowed(8), 2);
 }
 
-// The last indices use β of all drifts.
+// The end prior is wider than half the band, so the last indices use β of all drifts (see
+// band_ends). Over 90 % of the frames must then need no second decoding.
 TEST_F(sync_cuda_banded_lattice, OpenEnds_SeldomNeedMoreDrifts)
 {
     for (const int reach : { 5, 8, 11 }) {

@@ -55,7 +55,8 @@ TEST_F(sync_cuda, LargeBatches_EqualCpu)
     }
 }
 
-// The search for frames runs in separate kernels.
+// Tests the search kernels (see frame_search.cuh) for each kind of code. Posteriors and
+// the number of frames decoded again must equal those of the CPU.
 TEST_F(sync_cuda, FrameSearch_EqualsCpu)
 {
     const unsigned frames = small_scale() ? 5 : 40, N = small_scale() ? 24 : 100;

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of sync_decoder: the order of frames, acquisition, loss of lock, and streams in
- * comparison with framed decoding and with a reference that decodes the whole stream. */
+/* Tests of sync_decoder: the order of frames, acquisition, loss of lock, channel changes,
+ * and streams in comparison with framed decoding and with a reference that decodes the
+ * whole stream. Further tests concern the simulation of frames. */
 
 #include "lab/sync_map/simulation.h"
 #include "qa_stream_support.h"

@@ -287,7 +287,8 @@ TEST_P(sync_reads, LaterReads_HaveConditionalProbability)
     const auto twice = decode<double>(data);
     data.options.passes = 1;
     const auto once = decode<double>(data);
-    // Decodes the first and second reads separately.
+    // Decodes the first reads, then the second reads with the first ones' posteriors as
+    // priors.
     test_reads first = data, second = data;
     first.options.reads = second.options.reads = 1;
     first.received.clear();
@@ -470,15 +471,17 @@ TEST_P(sync_reads, SeparateReads_ApproachJointDecoding)
     RecordProperty("gap_of_one_pass", std::to_string(of_one));
     RecordProperty("gap_of_two_passes", std::to_string(of_two));
     RecordProperty("other_decisions", int(other));
-    // A run on 3000 symbols gave one different decision. The distance was about five
-    // times as large with one pass, and ten times for reads decoded without priors.
+    // In a run of 3000 symbols, one decision differed from that of joint decoding. The
+    // gap was about five times as large with one pass, and ten times as large for reads
+    // that are decoded without priors.
     EXPECT_LE(of_two, 1e-3);
     EXPECT_LE(of_two, of_one / 4);
     EXPECT_GT(of_two, 0);
     EXPECT_LE(other, 2u);
 }
 
-// The rule is exact if the symbols of a frame are independent given a read.
+// Decoding read by read is exact if the symbols of a frame are independent given a read:
+// on channels without drift, or in frames of one symbol.
 TEST_P(sync_reads, IndependentSymbols_DecodeExactly)
 {
     auto data = make(codebook_random(5, 6, 3, 4), { 0, 0, 0.15 }, 20, 4);

@@ -100,7 +100,7 @@ decoded_stream decode(const sync_options& options,
     return out;
 }
 
-// Decodes with the sequential rule.
+// Decodes with the sequential rule (see the top of this file).
 decoded_stream decode_sequentially(const sync_options& options,
                                    const std::vector<std::uint8_t>& items)
 {
@@ -260,7 +260,8 @@ TEST(sync_received_window, Window_GivesPushedItems)
         const auto span = store.span(from, to);
         ASSERT_EQ(span.count, to - from);
         ASSERT_EQ(std::memcmp(span.items, sent.data() + from, bytes * span.count), 0);
-        // forget() may name an item that has not arrived; items that arrive later stay.
+        // The argument of forget() may be an item that has not arrived. Only items that
+        // have arrived are then dropped.
         store.forget(store.end() + 10 - std::int64_t(random() % 100000));
         EXPECT_LE(store.first(), store.end());
     }

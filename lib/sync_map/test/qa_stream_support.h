@@ -36,7 +36,7 @@ void take_all(sync_decoder& decoder, decoded_stream& to)
     }
 }
 
-//! Pushes a stream in pieces of \p piece items and pulls all frames.
+//! Pushes a stream in chunks of \p piece items and pulls all frames.
 template <class Value>
 decoded_stream decode_stream(const sync_options& options,
                              const std::vector<std::uint8_t>& items,

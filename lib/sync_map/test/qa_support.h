@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks that the tests of both backends share. Frames are decoded with a batch decoder,
- * and the results are compared with test vectors and the reference decoder. */
+/* Test frames and checks that the tests of both backends share. Frames are decoded with a
+ * batch decoder, and the results are compared with test vectors and the reference. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_SUPPORT_H
@@ -515,8 +515,8 @@ inline void check_impossible_frames(const decoder_maker& make)
             check(decoded[3], true);
         }
     }
-    // All bits are inverted, although the channel never inserts, deletes or
-    // substitutes.
+    // All bits of the first frame are inverted, although the channel never inserts,
+    // deletes or substitutes.
     auto dead = random_frames(codebook_random(6, 8, 10, 4), { 0, 0, 0 }, 2);
     for (auto& bit : dead.received[0]) {
         bit ^= 1;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Emulation of asynchronous copies to shared memory. No copy arrives before its thread
- * waits for it, so that tests detect a missing wait. */
+/* Emulation of asynchronous copies to shared memory. No copy is carried out before its
+ * thread waits for the copy, so that tests detect a missing wait. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_PIPELINE_H
 #define INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_PIPELINE_H

@@ -97,7 +97,8 @@ T __shfl_xor_sync(unsigned all, T value, int distance)
 {
     return __shfl_sync(all, value, (threadIdx.x % 32) ^ distance);
 }
-// Returns the \p value of the lane \p distance below, or its own if there is none.
+// Returns the \p value of the lane \p distance below, or the caller's own \p value if
+// there is no such lane.
 template <class T>
 T __shfl_up_sync(unsigned all, T value, unsigned distance)
 {
@@ -179,8 +180,8 @@ inline unsigned __dp2a_lo(unsigned x, unsigned y, unsigned more)
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
-// This and the following atomic functions need no lock, because between barriers emulated
-// threads run one after the other.
+// The atomic functions need no lock, because between barriers emulated threads run one
+// after the other.
 inline unsigned atomicAdd(unsigned* to, unsigned more)
 {
     const auto before = *to;

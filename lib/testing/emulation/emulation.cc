@@ -53,7 +53,7 @@ struct thread {
     ucontext_t context;
     std::unique_ptr<char[]> stack = std::make_unique<char[]>(stack_bytes);
     barrier waits;
-    unsigned number; // number of the numbered barrier at which the thread waits
+    unsigned number; // number of the barrier at which the thread waits, if numbered
     bool done;
     // Numbers of calls of emulated_exchange() and of __syncthreads_or() so far.
     unsigned exchanges, votes;
@@ -61,7 +61,7 @@ struct thread {
 };
 
 // Values of a warp's latest two emulated_exchange() calls. Some threads can be one
-// exchange ahead of others, which still read the values of the previous one.
+// exchange ahead of others, which still read the values of the previous exchange.
 struct warp {
     std::array<std::array<std::uint64_t, 32>, 2> exchanged;
 };
@@ -69,7 +69,8 @@ struct warp {
 thread_local std::vector<thread> threads;
 thread_local std::vector<warp> warps;
 thread_local std::array<bool, 3> votes;
-thread_local std::array<unsigned, 16> arrived; // threads at each numbered barrier
+// Number of threads that have arrived at each numbered barrier.
+thread_local std::array<unsigned, 16> arrived;
 thread_local ucontext_t scheduler;
 thread_local const std::function<void()>* kernel_of_block;
 

@@ -32,8 +32,8 @@ using flag = std::shared_ptr<std::atomic<bool>>;
 
 struct work {
     std::function<void()> run;
-    flag after; // the work begins once this is false; null: at once
-    bool held;  // the work hangs
+    flag after; // the work begins once *after is false; null: without waiting
+    bool held;  // whether the work hangs
 };
 
 } // namespace
@@ -79,7 +79,7 @@ struct runtime {
     int devices = 1;
     std::thread worker;
     bool asynchronous = false;
-    bool stalled = false; // the worker has found no work that can begin
+    bool stalled = false; // whether the worker has found no work that can begin
     bool ended = false;
     std::mt19937 random{ 1 };
     std::vector<std::function<void()>> staged; // copies that have not arrived
@@ -213,8 +213,8 @@ cudaError_t enqueue(emulated_stream& s, std::function<void()> run, const flag& a
     });
 }
 
-// Waits until done() is true. If the wait would never end, the function records that and
-// returns false.
+// Waits until done() is true. If the wait would never end, records that with
+// faults::wait_for_ever() and returns false.
 template <class Done>
 bool wait_for(std::unique_lock<std::mutex>& lock, Done&& done)
 {
@@ -426,7 +426,7 @@ cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream)
 }
 
 // A copy of up to 64 KiB to the device is only staged when the call returns, as in CUDA:
-// other streams may not see it yet.
+// other streams may not see the copied data yet.
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind)
 {
     FAILS_IF_TOLD("cudaMemcpy");
@@ -535,7 +535,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 }
 
 // The default stream does not wait for other streams, unlike CUDA's. The code under test
-// uses it for copies only.
+// uses the default stream for copies only.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     FAILS_IF_TOLD("cudaStreamSynchronize");

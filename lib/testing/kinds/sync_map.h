@@ -104,7 +104,8 @@ struct sync_borrowed {
             most = std::max(most, frame.count + gap(f));
         }
         auto ring = std::make_shared<input_ring<Item>>(items);
-        auto ended = std::make_shared<bool>(false); // end_frame() returned true
+        // Whether the current frame has ended; frames of a stream need no end_frame().
+        auto ended = std::make_shared<bool>(false);
         return { std::move(d),
                  [=](unsigned f, std::size_t first) -> std::size_t {
                      if (f == 0 && first == 0) {

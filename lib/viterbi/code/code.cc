@@ -61,8 +61,8 @@ std::vector<int> read_as_octal(const std::vector<int>& polynomials)
     return read;
 }
 
-// Returns a preset with these polynomials, in any order and with any inversion; nullptr
-// if there is none.
+// Returns a preset with these polynomials, in any order and with any inversion, or
+// nullptr if no preset has them.
 const conv_preset* known_code(std::vector<int> polynomials)
 {
     const auto sorted = [](std::vector<int> p) {
@@ -175,8 +175,8 @@ conv_code::conv_code(int constraint_length,
     }
     auto rows = split_pattern(puncturing, R);
     if (rows[0].size() == 1 && puncturing.find('0') != std::string::npos) {
-        // A period of one stage marks an unpunctured code. So a pattern of one stage that
-        // punctures an output is repeated.
+        // A period of one stage marks an unpunctured code. A pattern of one stage that
+        // punctures an output is therefore repeated.
         for (auto& row : rows) {
             row += row;
         }

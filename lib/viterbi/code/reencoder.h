@@ -23,7 +23,8 @@ namespace gr::gpufec::viterbi {
 class reencoder
 {
 public:
-    //! Number of bytes that may be read after the last bit and after the last value.
+    //! Number of bytes that operator() may read after the last bit, and after the last
+    //! value.
     static constexpr std::size_t slack = 8;
 
     struct sign_count {

@@ -240,7 +240,7 @@ private:
     const std::byte* d_input;
     std::int8_t* d_sent;
     const std::byte* d_base = nullptr;
-    std::size_t d_offset = 0; // number of floats before the selected frame
+    std::size_t d_offset = 0; // index of the frame's first float in the input
     std::int64_t d_first = 0, d_count = 0;
 };
 
@@ -283,8 +283,9 @@ public:
         });
     }
 
-    // Counts sign errors if the job was made for a GPU: after a fail-over, and in tests
-    // in which the CPU stands in for a GPU. For other jobs the lock monitor counts.
+    // Counts sign errors if the job was intended for a GPU: after a fail-over, and in
+    // tests in which the CPU stands in for a GPU. For other jobs, class lock_monitor
+    // counts them.
     bool finished(unsigned slot) override
     {
         if (!cpu_decoder::finished(slot)) {
@@ -353,7 +354,7 @@ private:
     const std::size_t d_row_bytes;
     const std::size_t d_kernel_bytes;
     std::vector<host_memory> d_scratch; // scratch memory of each thread
-    // Batches whose sign error counts are still to be made, by slot.
+    // Batches whose sign errors are still to be counted, by slot.
     std::map<unsigned, std::pair<job, batch_memory>> d_counts_due;
 };
 

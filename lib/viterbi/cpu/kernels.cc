@@ -175,7 +175,8 @@ private:
 
     static std::size_t path_words(unsigned window) { return (window + H) / 32 + 2; }
 
-    // Returns the number of stages that are missing from the first strip.
+    // Returns by how many stages the first strip is shorter than H. The last strip ends
+    // with the window.
     static unsigned skipped(unsigned window) { return (H - window % H) % H; }
 
     void costs(const std::int8_t* soft, unsigned t, branch_costs<max_words>& c) const

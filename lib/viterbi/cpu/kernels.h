@@ -23,7 +23,8 @@ struct lane_trellis {
     unsigned outputs;
     unsigned history;  //!< number of decisions in the low bits of a path metric, 4 or 2
     unsigned inverted; //!< mask of inverted outputs, bit r for output r
-    //! The code is 171, 133 (octal) in either order, which has a specialised kernel.
+    //! Whether the polynomials are 171 and 133 (octal), in either order; a specialised
+    //! kernel decodes such codes.
     bool is_171_133;
     bool swapped; //!< whether the output of 133 is sent first; false for other codes
     //! Output words of the four branches of butterfly j: from state 2j with bit 0 and bit
@@ -37,7 +38,7 @@ struct lane_blocks {
     unsigned window; //!< number of stages per window
     //! Soft values of a lane's window, depunctured: [stage][output].
     const std::int8_t* soft[max_lanes];
-    // The next three arrays hold members of each block's block_window.
+    // The next three arrays hold members of each block's block_window (block_layout.h).
     bool from_zero[max_lanes];
     std::uint32_t lead[max_lanes];
     std::uint32_t count[max_lanes]; //!< number of decoded stages; 0 if the lane is idle
@@ -48,7 +49,7 @@ struct lane_blocks {
 //! A byte shuffle that depunctures as many whole puncturing periods as have at most 16
 //! depunctured values.
 struct depuncturing {
-    //! Number of received values per shuffle; 0 if a period does not fit.
+    //! Number of received values per shuffle; 0 if no whole period fits.
     unsigned sent = 0;
     unsigned places = 0; //!< number of depunctured values per shuffle
     //! Index of the received value for each output byte; 0x80 for an erasure.

@@ -165,7 +165,7 @@ private:
     std::uint32_t* d_out;
     std::uint32_t d_count;
     // The lower half holds bits of output word d_word, the upper half bits of the next
-    // one.
+    // word.
     std::uint64_t d_bits = 0;
     int d_word;
     // The output word that was flushed last, and the seven words after it in memory.

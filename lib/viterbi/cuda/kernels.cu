@@ -238,7 +238,7 @@ private:
     // Largest grid for the narrow kernel, in multiples of the number of thread blocks
     // that are resident at once. In bench/results/viterbi/viterbi-table3-h200.json the
     // narrow kernel is faster than the wide kernels up to one multiple (0.09 instead of
-    // 0.15 ms per batch), and at two multiples its time is within 10 % of theirs.
+    // 0.15 ms per batch). At two multiples, the times differ by less than 10 %.
     static constexpr std::size_t narrow_rounds = 2;
 
     template <class Input, bool Frames>
@@ -322,7 +322,7 @@ private:
     int d_processors;
     unsigned d_threads;
     std::size_t d_shared = 0;
-    std::size_t d_round = 0; // number of resident thread blocks of the narrow kernel
+    std::size_t d_round = 0; // resident thread blocks of the narrow kernel on the device
     bool d_narrow_fits;
 };
 

@@ -29,7 +29,7 @@ inline std::size_t pbvd_shared_bytes(const pbvd_layout& l)
     return (2 * l.states + l.warps) * 32 * sizeof(std::uint32_t);
 }
 
-//! Words, as soft_words() describes, of the soft values of H stages with R outputs.
+//! Soft values of H stages with R outputs, in words as soft_words() describes.
 template <unsigned H, unsigned R>
 using strip_soft = std::uint32_t[H][(R + 1) / 2];
 

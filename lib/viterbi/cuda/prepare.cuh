@@ -209,8 +209,9 @@ __device__ inline void prepare_circular_values(const batch_geometry& g,
 
 /*
  * Prepares the soft values of a batch and writes them as soft_words() describes. Missing
- * values become erasures. Outputs: number of the code's outputs, or 0 to take it from g.
- * Grid: (pairs / 32, tiles per window). Dynamic shared memory: prepare_shared_bytes().
+ * values become erasures. Outputs: number of the code's outputs, or 0 to read the number
+ * from g. Grid: (pairs / 32, tiles per window). Dynamic shared memory:
+ * prepare_shared_bytes().
  */
 template <unsigned Outputs>
 __global__ void __launch_bounds__(prepare_threads)

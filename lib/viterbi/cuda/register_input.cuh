@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Input of the register kernels. A thread loads the soft values of a pair of parallel
- * blocks, four stages (a strip) at a time, and unpacks them to words of two 16-bit
- * values. The first block of the pair has the lower half. */
+/* Input of the kernels in register_kernel.cuh. A thread loads the soft values of a pair
+ * of parallel blocks, four stages (a strip) at a time, and unpacks them to words of two
+ * 16-bit values. The first block of the pair has the lower half. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_INPUT_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_INPUT_CUH
@@ -88,8 +88,8 @@ public:
     direct_input(const batch_geometry& g, const void* input, std::uint32_t pair)
         : d_window(g.plan.window)
     {
-        // The selectors take one byte per block and extend its sign, for either order of
-        // the two outputs.
+        // The selectors choose one byte per block and extend its sign, for either order
+        // of the two outputs.
         d_select[0] = g.order.source[0] == 1 ? 0xd591 : 0xc480;
         d_select[1] = d_select[0] + 0x2222;
 #pragma unroll
@@ -156,8 +156,8 @@ private:
     const signed char* d_row[2]; // points to the window's first value
     // Number of values from the window's first value to the end of the input.
     std::int64_t d_count[2];
-    // Number of input values before the window's first value. If it is negative, the
-    // window begins before the input.
+    // Number of input values before the window's first value. If negative, the window
+    // begins before the input.
     int d_before[2];
     unsigned d_select[2]; // selectors for permute() of output 0, at even and odd stages
     const int d_window;

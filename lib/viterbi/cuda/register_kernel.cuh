@@ -121,13 +121,14 @@ private:
     unsigned d_state = 0;
 };
 
-constexpr unsigned register_threads = 128; // largest thread block of the fused kernel
-// Largest thread block of the kernel for many blocks.
+// Maximum number of threads per thread block of the fused kernel.
+constexpr unsigned register_threads = 128;
+// Maximum number of threads per thread block of forward_registers().
 constexpr unsigned wide_threads = 512;
 
 //! The trellis for many blocks: 64 states per thread. If one thread has all states (LB is
 //! 0), the loop is unrolled over one strip only, and the states are moved back after each
-//! strip. This costs less than an unrolled round that misses the instruction cache.
+//! strip. Moving costs less than an unrolled round that misses the instruction cache.
 template <class Code, unsigned LB, unsigned Inverted = 0>
 using wide_trellis = register_trellis<Code, LB, LB == 0, Inverted>;
 
@@ -201,8 +202,8 @@ public:
         }
     }
 
-    //! Makes the strip before the current one the current strip if any lane sets \p more.
-    //! Returns whether a lane did. All lanes of the warp must call this function.
+    //! Moves to the strip before the current one if any lane sets \p more. Returns
+    //! whether any lane does. All lanes of the warp must call this function.
     __device__ bool advance(bool more)
     {
         if (!__any_sync(0xffffffffu, more)) {

@@ -7,12 +7,12 @@
  * Parallel block b decodes D stages, or fewer at the end of a frame. For this, the block
  * computes a window of W stages: the path metrics settle in the L stages before the
  * decoded ones, and the survivors merge in the L stages after the decoded ones (L is the
- * decision depth). All path metrics of a window start equal, unless a terminated or
- * truncated frame begins there, in state 0. The traceback starts in state 0 at
- * the window's end. The windows are:
+ * decision depth). All path metrics of a window start equal. But a window that begins
+ * with a terminated or truncated frame starts in state 0. The traceback starts in state 0
+ * at the window's end. The windows are:
  *  - streaming: [bD − L, bD + D + L). Stages outside the stream are erased. L ≥ K−1
- *    erased stages connect every state to state 0 at no cost, so a traceback from state 0
- *    after the end of the stream reaches the best state at its end.
+ *    erased stages connect every state to state 0 at no cost. A traceback from state 0
+ *    after the end of the stream therefore reaches the best state at its end.
  *  - terminated: the same, but shifted to lie inside the frame, or shortened to the
  *    length of the frame. The last window ends with the frame, in state 0. If a frame has
  *    only one block, its window is the whole frame.
@@ -33,7 +33,7 @@ struct block_window {
     std::int64_t start;  //!< first stage, counted from the beginning of stream or frame
     std::uint32_t lead;  //!< number of stages before the first decoded one
     std::uint32_t count; //!< number of decoded stages
-    //! Whether it starts in state 0; otherwise all path metrics start equal.
+    //! Whether the window starts in state 0; otherwise all path metrics start equal.
     bool from_zero;
 };
 

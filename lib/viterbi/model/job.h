@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The description of one batch: its parallel blocks, and the format of its input. */
+/* The description of one batch (job): its parallel blocks, and the format and phase
+ * rotation of its input. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_JOB_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_JOB_H

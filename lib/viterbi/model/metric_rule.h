@@ -8,10 +8,10 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Returns H, the number of low bits that hold decisions: 4 or 2. The decisions of H
-//! stages, a strip, collect there before they are stored as survivors. The other 16 − H
-//! bits must hold the spread of the path metrics at R outputs, (K−1)·127·R, and their
-//! growth over a strip, H·127·R.
+//! Returns H, the number of low bits that hold decisions: 4 or 2. These bits collect the
+//! decisions of H stages, a strip, before the decisions are stored as survivors. The
+//! other 16 − H bits must hold the spread of the path metrics at R outputs, (K−1)·127·R,
+//! and their growth over a strip, H·127·R.
 constexpr unsigned metric_history(unsigned constraint_length, unsigned outputs)
 {
     return (constraint_length + 3) * outputs * 127 + 1 < 4096 ? 4 : 2;

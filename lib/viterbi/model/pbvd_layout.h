@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Assigns the butterflies of a trellis to the warps of the kernels in cuda/pbvd.cuh
- * (parallel block-based Viterbi decoder), after the classification of states in Peng,
- * Liu, Hou and Zhao (2016), III-B. Butterfly j leads from states 2j and 2j+1 to states j
- * and j+N/2 of N. A survivor word has 16 bits of decisions for each of two parallel
- * blocks. */
+ * (parallel block-based Viterbi decoder). The assignment follows the classification of
+ * states in Peng, Liu, Hou and Zhao (2016), III-B. Butterfly j leads from states 2j and
+ * 2j+1 to states j and j+N/2 of N. A survivor word has 16 bits of decisions for each of
+ * two parallel blocks. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_PBVD_LAYOUT_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_PBVD_LAYOUT_H
@@ -41,7 +41,7 @@ struct pbvd_layout {
     pbvd_chunk chunk[max_chunks];
     std::uint8_t butterfly[max_listed]; //!< numbers j of the butterflies, chunk by chunk
     //! Index of a state's decisions in the survivor words of a strip, in units of the
-    //! `history` bits that a state has there.
+    //! `history` bits per state.
     std::uint16_t position[256];
 };
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The constants of all batches: the code, its parallel blocks, the format of soft values,
- * and the stages of checks. locking.h defines lock and check. */
+/* The constants of all batches of a decoder: the code, its parallel blocks, the format of
+ * soft values, and the stages of checks. locking.h defines lock and check. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_SETUP_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_SETUP_H
@@ -15,7 +15,7 @@ namespace gr::gpufec::viterbi {
 
 //! The constants of all batches of a decoder.
 struct setup {
-    conv_code named; //!< the code as the user gave it
+    conv_code named; //!< the code of the options, for messages and the log
     //! The same code. If a positive soft value means bit 1, all outputs are inverted,
     //! because a positive value means bit 0 to the kernels.
     conv_code code;

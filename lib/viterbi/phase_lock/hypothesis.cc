@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Reads soft values under a phase hypothesis, and lists the hypotheses of a set of codes
- * that can be told apart. hypothesis.h defines stream value, code value and cycle. */
+ * that can be distinguished. hypothesis.h defines stream value, code value and cycle. */
 
 #include "common/refuse.h"
 #include "hypothesis.h"

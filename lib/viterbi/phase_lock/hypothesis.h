@@ -91,8 +91,8 @@ public:
     static constexpr unsigned ahead = 3;
 
     //! Writes \p count code values from index \p first on. \p values holds the stream
-    //! values from \p begin to \p end − 1, counted from the one at which reading begins;
-    //! \p begin may be negative. All other stream values are read as erasures, 0.
+    //! values from \p begin to \p end − 1, counted from the value at which reading
+    //! begins; \p begin may be negative. All other stream values are read as erasures, 0.
     void read(const std::int8_t* values,
               std::int64_t begin,
               std::int64_t end,
@@ -121,7 +121,7 @@ enum class constellation { bpsk, qpsk, oqpsk };
 constellation constellation_from_string(const std::string& name);
 
 /*!
- * \brief Returns, for all codes, the hypotheses that can be told apart.
+ * \brief Returns, for all codes, the hypotheses that can be distinguished.
  *
  * If the signs of two hypotheses differ by a code sequence, both fit every signal equally
  * well. An example is the two signs of a transparent code. Only the first hypothesis of

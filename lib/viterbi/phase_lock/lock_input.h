@@ -20,10 +20,10 @@ namespace gr::gpufec::viterbi {
  * \brief The soft values of a stream, on their way to the inner decoder, which decodes
  * the current segment.
  *
- * Values are buffered until the inner decoder has taken all of them. Then input can pass
- * through: it goes to the inner decoder directly, which copies it to its slots or borrows
- * it from the caller. Input passes through only if the inner decoder itself can apply the
- * hypothesis, that is, if hypothesis::in_pairs() is true.
+ * Values are buffered until the inner decoder has accepted all of them. Then input can
+ * pass through: it goes to the inner decoder directly, which copies it to its slots or
+ * borrows it from the caller. Input passes through only if the inner decoder itself can
+ * apply the hypothesis, that is, if hypothesis::in_pairs() is true.
  */
 class lock_input
 {
@@ -34,7 +34,7 @@ public:
     std::size_t values_per_item() const { return d_buffer.values_per_item(); }
     //! Returns the index of the oldest buffered stream value.
     std::uint64_t first() const { return d_buffer.first(); }
-    //! Returns the number of values taken from the caller since clear().
+    //! Returns the number of values received from the caller since clear().
     std::uint64_t end() const { return d_passing ? d_start + d_fed : d_buffer.end(); }
     //! Returns the buffered stream values. While input passes through, newer values are
     //! only in the inner decoder.
@@ -52,20 +52,21 @@ public:
     //! Begins a segment at stream value \p start. The first \p skipped code values are
     //! not decoded.
     void begin(const hypothesis& reading, std::uint64_t start, std::uint64_t skipped);
-    //! Returns the number of code values that the inner decoder has taken or that were
+    //! Returns the number of code values that the inner decoder has accepted or that were
     //! skipped.
     std::uint64_t fed() const { return d_fed; }
     //! Pushes the code values before index \p limit to the inner decoder, as far as they
-    //! are buffered and the decoder takes them. Does nothing while input passes through.
-    //! \p finishing: no more input follows. Returns whether the decoder took any value.
+    //! are buffered and the decoder accepts them. Does nothing while input passes
+    //! through. \p finishing: no more input follows. Returns whether the decoder accepted
+    //! any value.
     bool feed(std::uint64_t limit, bool finishing);
-    //! Lets input pass through from now on, if that is possible and the inner decoder has
-    //! taken all buffered values.
+    //! Lets input pass through from now on, if the hypothesis allows that and the inner
+    //! decoder has accepted all buffered values.
     void pass();
     bool passing() const { return d_passing; }
     //! Ends passing through: copies the values that are still needed from the inner
-    //! decoder back to the buffer, and copies borrowed items, so that none is borrowed
-    //! by the decoder.
+    //! decoder back to the buffer, and copies borrowed items, so that the decoder borrows
+    //! none.
     void rebuffer();
     //! Copies \p count code values from index \p first on. Values that are neither
     //! buffered nor in the inner decoder become 0.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Decides from the rate of wrong signs whether a lock holds, and where it was lost.
- * lock_monitor.h defines the terms. */
+ * locking.h defines lock and check, and class reencoder defines a step. */
 
 #include "lock_monitor.h"
 #include <algorithm>
@@ -18,8 +18,8 @@ constexpr double lost = 20, holds = 7;
 // A loss is reported only if at least this many values, not counting erasures, lie
 // between the loss and the check.
 constexpr std::size_t lost_values = 256;
-// If a check does not decide about the last values before it, at most this many stay
-// undecided until the next check. The lock counts as holding before them.
+// Maximum number of values before a check that the check may leave undecided until the
+// next check. The lock counts as holding before these values.
 constexpr std::uint64_t max_doubtful = 8192;
 // Time constant of the running average of the error rate, in values.
 constexpr double averaged = 4096;
@@ -96,8 +96,8 @@ bool lock_monitor::judge(lock_segment& s,
             return false;
         }
     }
-    // `where` is the step at which the lock was lost most likely. It is practically
-    // certain that the lock held before step `doubt`.
+    // `where` is the step at which the lock was lost most likely. The
+    // probability that the lock was lost before step `doubt` is negligible.
     const auto first = (known + unit - 1) / unit;
     const auto all = encode(s, first, end, values);
     double sum = 0, best = 0;

@@ -54,7 +54,7 @@ public:
 
 private:
     // Returns the count of the last sign_error_counts::steps(size) steps before step
-    // `end`, from `made` if the count is there, or else by re-encoding.
+    // `end`, from `made` if `made` has the count, or else by re-encoding.
     reencoder::sign_count sample(lock_segment& s,
                                  unsigned size,
                                  std::uint64_t end,
@@ -80,7 +80,7 @@ private:
     const reencoder* d_encoder = nullptr;
     double d_error_rate = 0, d_chance = 0;
     std::uint64_t d_clear = 0, d_lost = 0;
-    // Number of calls of weigh() until it derives the weights again.
+    // Number of further calls of weigh() that leave the weights unchanged.
     unsigned d_weighed = 0;
     // The amounts that a wrong and a right sign add to evidence().
     double d_wrong = 0, d_right = 0;

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Keeps the decoded bits of segments until they are pulled. Frames are pulled without
- * their tails. locking.h defines stream value, lock and segment. */
+/* Stores the decoded bits of segments until they are pulled, and maps stages to output
+ * items. Frames are pulled without their tails. locking.h defines stream value, lock and
+ * segment. */
 
 #include "common/packed_bits.h"
 #include "lock_output.h"
@@ -143,7 +144,7 @@ bool lock_output::full() const
 
 std::uint64_t lock_output::needed_from(const lock_segment& s, std::uint64_t needed) const
 {
-    // Keeps 64 bits more, because re-encoding from a stage on needs K−1 bits before it.
+    // Retains 64 bits more, because re-encoding from a stage on needs K−1 bits before it.
     needed = std::min({ needed, s.stages, stage_of_item(s, s.given) });
     return std::max(s.base, (needed - std::min<std::uint64_t>(needed, 64)) / 8 * 8);
 }

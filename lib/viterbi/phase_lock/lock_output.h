@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoded bits of successive locks, on their way to the output. locking.h defines
- * stream value, lock and segment. */
+/* The decoded bits of successive segments until they are pulled, and the mapping of
+ * stages to output items. locking.h defines stream value, lock and segment. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_OUTPUT_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_OUTPUT_H
@@ -44,7 +44,7 @@ struct frame_layout {
 struct lock_segment {
     const hypothesis* reading;
     std::uint64_t start;     //!< index of the first stream value
-    std::uint64_t lead;      //!< stages before the first frame; 0 for a stream
+    std::uint64_t lead;      //!< number of stages before the first frame; 0 for a stream
     std::uint64_t stages;    //!< number of stages ready for output, including `lead`
     std::uint64_t collected; //!< number of decoded stages, including `lead`
     bool closed = false;     //!< whether the segment is complete: no stages will be added
@@ -130,19 +130,20 @@ public:
     std::uint64_t item_of(std::uint64_t value, bool packed) const;
 
 private:
-    // Maximum number of bytes of output that wait to be pulled, and that stay after they
-    // were pulled.
+    // Maximum number of output bytes that wait to be pulled, and number of pulled bytes
+    // at which trim() drops them.
     static constexpr std::size_t max_emitted = 1u << 17;
-    // Number of segments to remember, because item_of() may still be called for them.
+    // Number of segments above which pulled segments are dropped. Up to this number, they
+    // are retained, because item_of() may still be called for their values.
     static constexpr std::size_t max_segments = 4096;
 
     // Returns the number of output items of a segment that are ready but not yet pulled.
     std::uint64_t ready(const lock_segment& s, bool packed) const;
     // Returns the stage of the first bit of an output item of the segment.
     std::uint64_t stage_of_item(const lock_segment& s, std::uint64_t item) const;
-    // Returns the stage from which bits must be kept, for output and for checks from
-    // stage `needed` on. The result lies on a byte boundary and leaves room for the bits
-    // that re-encoding reads before its first stage.
+    // Returns the stage from which bits must be retained, for output and for checks from
+    // stage `needed` on. The result lies on a byte boundary and includes the bits that
+    // re-encoding reads before its first stage.
     std::uint64_t needed_from(const lock_segment& s, std::uint64_t needed) const;
     static void trim(lock_segment& s, std::uint64_t from);
 

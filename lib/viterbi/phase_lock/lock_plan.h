@@ -13,7 +13,7 @@
 
 namespace gr::gpufec::viterbi {
 
-//! The codes and frames that the options of a decoder ask to search for.
+//! The codes and frames that a decoder's options select for the search.
 struct lock_plan {
     //! \throws std::invalid_argument if an option is invalid
     explicit lock_plan(const viterbi_options& options);
@@ -22,7 +22,7 @@ struct lock_plan {
     const std::vector<conv_code> codes;
     //! The same codes, inverted if a positive soft value means bit 1.
     const std::vector<conv_code> received;
-    //! The stages of a frame; frame_layout::stream() is true if the input is a stream.
+    //! Bits and tail of a frame; frame_layout::stream() is true if the input is a stream.
     const frame_layout layout;
 
     //! Returns the number of stages of a search window.

@@ -42,9 +42,9 @@ namespace gr::gpufec {
  *  - Segment: the part of the stream that is decoded with one lock. Trellis stages are
  *    counted from the segment's beginning.
  *  - Code value j: the soft value with index j in the order of the code, counted from the
- *    segment's beginning. The hypothesis tells which stream value it is.
- *  - Check: the decision whether the lock holds at a stage. The decoded bits before the
- *    stage are re-encoded for it.
+ *    segment's beginning. The hypothesis maps code values to stream values.
+ *  - Check: the decision whether the lock holds at a stage. For a check, the decoded bits
+ *    before the stage are re-encoded.
  *  - Stretch: the number of stages from one check to the next.
  */
 class locking_viterbi_decoder : public viterbi_decoder_base, public memory_in_place
@@ -190,7 +190,7 @@ private:
     struct start {
         viterbi::phase_search::found found;
         std::uint64_t value;
-        std::uint64_t known; // last stream value that was examined to find it
+        std::uint64_t known; // last stream value that the search examined
         std::optional<viterbi::frame_finder::place> frames{};
     };
 
@@ -287,8 +287,8 @@ private:
     // The stretch at the beginning of a segment, and the stretch after that.
     std::uint64_t d_stretch = 0, d_long_stretch = 0;
     std::uint64_t d_checked = 0; // last stage that was checked
-    // Checks before this stage are d_stretch apart: the end of the last batch that was
-    // submitted before it was full, for low latency.
+    // End of the last batch that was submitted before it was full, for low latency.
+    // Checks before this stage are d_stretch apart.
     std::uint64_t d_finely_until = 0;
     std::optional<start> d_next; // start of the next segment
     // The latest lock, and the known beginning of one of its frames.

@@ -18,7 +18,7 @@ namespace gr::gpufec::viterbi {
 namespace {
 
 // Number of stages at the beginning of a frame whose signs are not counted, because the
-// path metrics have not settled there.
+// path metrics are still settling.
 constexpr unsigned unsettled = 128;
 constexpr std::size_t max_hypotheses = 1024;
 // Number of frames with random signs that are decoded at once to measure a chance level.
@@ -471,8 +471,8 @@ std::vector<float> phase_search::evidence(const value_span& values,
     const double if_wrong = std::log(p / of.chance);
     const double if_right = std::log((1 - p) / (1 - of.chance));
 
-    // The frames overlap, so that their settled parts follow one another without gaps.
-    // The first frame begins before `from`, so that its path metrics have settled there.
+    // The frames overlap, so that no gaps remain between their settled parts. The first
+    // frame begins before `from`, so that its path metrics have settled at `from`.
     const auto cycles = d_settled / r.stages;
     const auto steps = cycles * r.stages / step_stages;
     const auto lead = (h.code().values(unsettled) / h.cycle() + 2) * h.cycle();

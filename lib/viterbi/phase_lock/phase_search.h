@@ -3,7 +3,7 @@
 
 /* Searches for the phase hypothesis that fits: decodes a window of soft values under all
  * hypotheses, and rates each. The windows are truncated frames of an ordinary decoder.
- * locking.h defines lock, hypothesis.h hypothesis and stream value.
+ * locking.h defines lock; hypothesis.h defines hypothesis and stream value.
  *
  * A decoder finds a code sequence near any input. A sign of the input is wrong if it
  * disagrees with that sequence. The chance level is the share of wrong signs when signs
@@ -78,10 +78,10 @@ public:
     //! A hypothesis that fits.
     struct found {
         unsigned index;             //!< index of the hypothesis
-        std::uint64_t begins, ends; //!< the values from `begins` to `ends` − 1 support it
+        std::uint64_t begins, ends; //!< stream values `begins` to `ends` − 1 fit
         double error_rate;          //!< share of wrong signs among these values
         double chance;              //!< chance level for these values
-        std::uint64_t looked_at;    //!< end of the window in which it was found
+        std::uint64_t looked_at;    //!< end of the newest searched window
     };
 
     /*!
@@ -181,7 +181,7 @@ private:
     // Chance level for Gaussian noise, indexed by code.
     std::vector<double> d_chance;
     std::size_t d_window = 0, d_at_once = 1;
-    std::deque<seen> d_windows; // the last windows, newest first
+    std::deque<seen> d_windows; // sign counts of the last windows, newest first
 };
 
 //! Returns G as defined at the top of this file; 0 at the chance level and above.

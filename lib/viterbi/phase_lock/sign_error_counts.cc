@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Chooses the stages at which locks are checked, and counts sign errors on the CPU. A
- * step is that of class reencoder. */
+/* Chooses the stages at which locks are checked, and counts sign errors on the CPU. Class
+ * reencoder defines a step. */
 
 #include "sign_error_counts.h"
 #include "viterbi/code/reencoder.h"

@@ -264,7 +264,7 @@ public:
             d_scale = { 0, { scale, scale } };
         } else if (d_scale.from <= d_input.first()) {
             d_scale = { d_input.end(), { d_scale.values[1], scale } };
-        } else { // a job has space for two scales only
+        } else { // a job has only two scales, so the new one replaces the second
             d_scale.values[1] = scale;
         }
     }
@@ -297,7 +297,7 @@ private:
     std::size_t work_items_per_slot() const { return d_batch / plan().blocks_per_frame; }
     std::size_t output_bytes_per_frame() const { return (plan().frame_bits + 7) / 8; }
     std::uint64_t values_per_item() const { return d_setup->packed4 ? 2 : 1; }
-    // Returns the number of soft values taken so far. An item of packed4 counts as two
+    // Returns the number of soft values received so far. An item of packed4 counts as two
     // values, even if the second one only pads a frame.
     std::uint64_t have() const { return d_input.end() * values_per_item(); }
     bool in_pairs() const { return d_rotation.any(); }
@@ -550,10 +550,11 @@ private:
     std::size_t d_emitted = 0;
     std::uint64_t d_next_work_item = 0; // first work item of the open slot
     std::uint64_t d_skipped = 0; // number of borrowed items that belong to no frame
-    bool d_watched = false;      // the phase search reads batches with oldest()
+    bool d_watched = false;      // whether phase search calls oldest()
     phase_rotation d_rotation;
 
-    // The scales of borrowed floats before item `from` of the stream, and from it on.
+    // Scales of borrowed floats: values[0] before item `from` of the stream, values[1]
+    // from that item on.
     struct {
         std::uint64_t from;
         float values[2];

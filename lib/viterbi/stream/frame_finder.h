@@ -25,7 +25,7 @@ class frame_finder
 public:
     //! Limit of the probability of a wrong boundary if there are no such frames.
     static constexpr double false_alarm = 1e-9;
-    //! Maximum number of frames that are examined before the search is given up.
+    //! Maximum number of frames that are examined before the search is abandoned.
     static constexpr unsigned max_frames = 18;
 
     //! Prepares a search for frames of \p frame_bits information bits of the given codes.
@@ -39,7 +39,7 @@ public:
     //! Returns the number of stream values that find() needs for \p frames frames.
     std::uint64_t values(const hypothesis& h, unsigned frames) const;
 
-    //! The beginning of one frame; all other frames follow from it.
+    //! The beginning of one frame, from which the beginnings of all others follow.
     struct place {
         const hypothesis* reading;
         std::uint64_t start; //!< index of a stream value at which reading may begin

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A buffer that converts soft values of any format to int8, for the phase search and for
- * signal_judge. */
+/* A buffer that converts soft values of any format to int8, and a view of its values, for
+ * the phase search and for signal_judge. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_SEARCH_BUFFER_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_SEARCH_BUFFER_H

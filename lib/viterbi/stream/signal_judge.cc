@@ -104,7 +104,8 @@ void signal_judge::reset()
 {
     d_sample.clear();
     d_position = d_next = d_judged = 0;
-    // After `streams_judged` right streams in a row, only one in so many is judged.
+    // After `streams_judged` right streams in a row, only one in `streams_judged` is
+    // judged.
     if (std::exchange(d_seen, false)) {
         d_right = d_right_by_now ? d_right + 1 : 0;
     }
@@ -332,7 +333,7 @@ bool signal_judge::varied(const std::vector<std::int8_t>& values)
 
 // Returns whether soft_scale saturates more than 95 % of the floats although their
 // magnitudes differ. Returns false below an error rate of 1 %, because the lost
-// reliability does not matter there.
+// reliability matters little at such a rate.
 bool signal_judge::saturates(const evidence& as_declared) const
 {
     if (d_options.format != soft_format::float32 ||

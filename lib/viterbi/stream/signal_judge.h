@@ -21,15 +21,15 @@
  *   all floats, a lower scale needs no lower ratio. Hard bits 0 and 1 are reported if
  *   the window, read as hard bits, is a signal.
  * - If offset binary is read as int8, or the reverse, it decodes inverted, and the
- *   weakest values become the strongest. This mistake is also recognised from strong
- *   wrong signs: wrong signs of values that are above the mean magnitude but not
- *   saturated. The conditions are: the mean magnitude is at least 64; at least 40
+ *   weakest values become the strongest. Confusion of these formats is also recognised
+ *   from strong wrong signs: wrong signs of values that are above the mean magnitude but
+ *   not saturated. The conditions are: the mean magnitude is at least 64; at least 40
  *   signs are wrong; more than half of the wrong signs are strong, but less than a
  *   quarter in the other format, in which the window is a signal. With Gaussian noise
- *   less than a tenth of the wrong signs are strong while the signal can be decoded,
- *   so the probability of a false alarm is below 1e-8. During a phase search, strong
- *   signs are not counted. Then, at a mean magnitude of 64 or more, a ratio W / C
- *   that is lower by more than 0.075 suffices.
+ *   less than a tenth of the wrong signs are strong while the signal can be decoded, so
+ *   the probability of a false alarm is below 1e-8. During a phase search, strong signs
+ *   are not counted. Then, at a mean magnitude of 64 or more, a ratio W / C that is lower
+ *   by more than 0.075 suffices.
  * - An inverted stream of a transparent code decodes without errors. But a frame that
  *   is not tail-biting begins, and may end, in a known state. The cost of a frame is
  *   the sum of the magnitudes of values with wrong signs. The signs are reported as
@@ -70,7 +70,8 @@ public:
     //! All streams of a decoder are judged until streams_judged in a row were right. From
     //! then on only one in streams_judged is judged.
     static constexpr std::uint64_t streams_judged = 16;
-    //! Number of frames with a lower cost for the other sign that lead to a report.
+    //! Number of frames that cost less with the other sign, at which the signs are
+    //! reported as inverted.
     static constexpr std::uint64_t frames_with_sign = 30;
 
 private:
@@ -92,7 +93,7 @@ private:
         bool bits = false; // whether values are hard bits: 0 and 1 are read as −1 and 1
         // Whether positive values mean the opposite of the declared bit.
         bool inverted = false;
-        std::string mend = {}; // text that tells the user what to change
+        std::string mend = {}; // advice to the user what to change
     };
 
     bool searches() const { return d_options.lock == "auto"; }
@@ -130,8 +131,8 @@ private:
     std::uint64_t d_judged = 0;      // number of windows that were not blank
     bool d_settled = false;          // whether judging of this stream is finished
     bool d_seen = false;             // whether the stream has had any items
-    bool d_right_by_now = false;     // the stream is a signal as declared, or not judged
-    std::uint64_t d_right = 0;       // number of streams in a row that were right
+    bool d_right_by_now = false;     // whether the input is as declared, or not judged
+    std::uint64_t d_right = 0;       // number of successive streams as declared
     // Number of frames with a lower cost for the declared sign, and for the other sign.
     std::uint64_t d_upright = 0, d_inverted = 0;
     evidence d_sum; // sum over the judged windows of the stream

@@ -25,7 +25,7 @@ public:
     struct decoded_batch {
         const std::uint8_t* bits; //!< decoded bits, packed, most significant first
         std::uint64_t first, end; //!< the stages from `first` to `end` − 1
-        //! Stream index after the last soft value of the batch's input.
+        //! Index in the stream of the soft value after the batch's input.
         std::uint64_t value;
         //! Whether the batch has its full size; false if it was submitted early, for
         //! example to keep the latency low.
@@ -35,7 +35,7 @@ public:
         const sign_error_counts* error_counts;
         std::uint32_t every; //!< number of stages from one check to the next
 
-        //! Returns the counts of the check at a stage, or nullptr if there are none.
+        //! Returns the counts of the check at a stage, or nullptr if the batch has none.
         const sign_error_counts* error_counts_of(std::uint64_t stage) const
         {
             return error_counts && stage > first && stage <= end && stage % every == 0
@@ -46,8 +46,8 @@ public:
 
     //! Prepares the decoder to hand out whole batches, on a GPU with sign error counts.
     virtual void watch() {}
-    //! Returns the oldest batch, or nothing while that batch is not decoded. Call it once
-    //! per batch.
+    //! Returns the oldest batch, or nothing while that batch is not decoded. Call this
+    //! function once per batch.
     virtual std::optional<decoded_batch> oldest() { return {}; }
     //! Releases the slot of the oldest batch.
     virtual void release_oldest() {}

@@ -30,7 +30,7 @@ struct test_case {
     unsigned overlap = 0;
     std::size_t bits = 0;
     bool packed4 = false;
-    bool clean = true; // without noise, the sent bits are expected
+    bool clean = true; // whether the sent bits are expected if there is no noise
 };
 
 std::ostream& operator<<(std::ostream& out, const test_case& c) { return out << c.name; }
@@ -81,7 +81,7 @@ std::vector<test_case> cases()
                     false });
     all.push_back({ "stream_packed4", k7, t::streaming, 0, 0, 0, 4000, true });
     all.push_back({ "stream_packed4_34", dvb34, t::streaming, 0, 96, 50, 4001, true });
-    // In these cases outputs are inverted, or in another order.
+    // In the next nine cases, outputs are inverted or in another order.
     const auto ccsds = conv_code::preset("ccsds");
     const conv_code reversed(7, { -0133, 0171 });
     all.push_back({ "ccsds_packed4", ccsds, t::streaming, 0, 0, 0, 4000, true });
@@ -308,7 +308,8 @@ std::string case_name(const testing::TestParamInfo<test_case>& info)
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cpu, testing::ValuesIn(cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cuda, testing::ValuesIn(cases()), case_name);
 
-// Long runs of full-scale values with random signs give the largest path metrics.
+// Long runs of full-scale values with random signs produce the largest path metrics,
+// which must not overflow.
 TEST(viterbi_range, FullScaleValues_StayInRange)
 {
     for (const auto& code : { conv_code(7, { 0171, 0133 }),

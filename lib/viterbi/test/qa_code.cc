@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of codes, encoder, block layout, pbvd layout and reference decoder. */
+/* Tests of codes, encoder, parallel blocks (block_layout.h), butterfly groups
+ * (pbvd_layout.h) and reference decoder. */
 
 #include "common/packed_bits.h"
 #include "qa_support.h"
@@ -173,7 +174,8 @@ TEST(conv_code, Presets_AreSound)
     EXPECT_NEAR(conv_code::preset("dvb_7_8").rate(), 0.875, 1e-12);
 }
 
-// Otherwise a tail-biting code would be decoded as a stream without an error.
+// Options made from a preset have its termination. Otherwise a tail-biting code would be
+// decoded as a stream without an error.
 TEST(viterbi_options, OfAPreset_HaveItsTermination)
 {
     for (const auto& p : conv_presets()) {
@@ -236,8 +238,8 @@ TEST(conv_encoder_kernel, TailBitingFrame_EndsInItsFirstState)
     }
 }
 
-// The packed and the plain encoder give the same stream from pieces of any length. The
-// coded bits of a piece may begin within a byte.
+// The packed and the plain encoder produce the same stream from chunks of any length. The
+// coded bits of a chunk may begin within a byte.
 TEST(conv_encoder_kernel, PackedStream_EqualsPlainStream)
 {
     std::mt19937 random(11);
@@ -430,7 +432,7 @@ TEST(pbvd_layout, AnyCode_FitsTheLayout)
     }
 }
 
-// An exhaustive search over all messages of a short frame finds the smallest metric.
+// The decoded frame has the smallest metric of all messages, found by exhaustive search.
 TEST(reference, ShortFrame_IsTheCodewordOfLeastMetric)
 {
     for (const auto& code : { conv_code(3, { 5, 7 }),

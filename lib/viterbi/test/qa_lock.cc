@@ -219,7 +219,8 @@ TEST(viterbi_hypotheses, Hypotheses_CanBeToldApart)
     EXPECT_EQ(count(dvb_codes(), constellation::qpsk), 86u);
     EXPECT_EQ(count({ conv_code::preset("dvb_5_6") }, constellation::qpsk), 12u);
     // A code with one output inverted differs by an alternating sign, and a code with its
-    // outputs in another order by an exchange of I and Q. So only BPSK tells them apart.
+    // outputs in another order by an exchange of I and Q. So only BPSK distinguishes
+    // them.
     EXPECT_EQ(count({ dvb, conv_code::preset("ccsds") }, constellation::bpsk), 4u);
     EXPECT_EQ(count({ dvb, conv_code::preset("ccsds") }, constellation::qpsk), 8u);
     EXPECT_EQ(count({ dvb, conv_code(7, { 0133, 0171 }) }, constellation::qpsk), 8u);

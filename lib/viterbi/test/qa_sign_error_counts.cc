@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the sign error counts for the checks of a lock, on the CPU and on a GPU. A
- * step is that of class reencoder. */
+/* Tests of the sign error counts for the checks of a lock, on the CPU and on a GPU. Class
+ * reencoder defines a step. */
 
 #include "cuda/devices.h"
 #include "viterbi/phase_lock/sign_error_counts.h"

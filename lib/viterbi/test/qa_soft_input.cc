@@ -73,7 +73,7 @@ std::vector<std::uint8_t> run_borrowing(viterbi_decoder& decoder,
     return out;
 }
 
-// Expects the same bits whether input is pushed or borrowed in pieces of random size.
+// Expects the same bits whether input is pushed or borrowed in chunks of random size.
 // Uses several batch sizes, numbers of slots and latencies.
 template <class Item>
 void expect_borrowed_as_pushed(viterbi_options o, const std::vector<Item>& items)

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Test signals of the Viterbi tests: random bits, encoded, with noise, as int8 or
- * packed4. */
+/* Test signals of the Viterbi tests (random bits, encoded, with noise, as int8 or
+ * packed4), and the conversions of formats and signs that the tests need. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_TEST_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_VITERBI_TEST_QA_SUPPORT_H
@@ -86,9 +86,9 @@ inline std::vector<std::int8_t> quantise4(std::vector<std::int8_t> values)
     return values;
 }
 
-//! Negates values, for the other positive_bit. The largest value of int8, 127, becomes
-//! −127 and −128 in turn, because a decoder must read both as −127. In packed4, 7 becomes
-//! −7 and −8 in turn.
+//! Negates values, for the other positive_bit. The largest value of int8, 127,
+//! alternately becomes −127 and −128, because a decoder must read both as −127. In
+//! packed4, 7 alternately becomes −7 and −8.
 inline std::vector<std::int8_t> other_sign(std::vector<std::int8_t> items, bool packed4)
 {
     unsigned count = 0;

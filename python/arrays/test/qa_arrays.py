@@ -34,8 +34,8 @@ class DlpackTensor(ctypes.Structure):
 
 
 class FakeDlpack:
-    """A host array that claims by DLPack to be on a device. `facts` replace fields of
-    DlpackTensor."""
+    """A host array that claims by DLPack to be on a device. `facts` are values of fields of
+    DlpackTensor, in place of the correct ones."""
 
     def __init__(self, array, name=b"dltensor", shape=None, strides=None, device=(2, 0),
                  **facts):
@@ -76,7 +76,7 @@ class ByDlpack:
         return self.array.__dlpack_device__()
 
 
-# A program that pretends to have NumPy 2, and bindings made with a given version of pybind11.
+# A program that imports gpufec as if NumPy were 2.1.0 and pybind11 had a given version.
 AS_BUILT_WITH = """
 import importlib.util, sys, numpy
 numpy.__version__ = "2.1.0"
@@ -280,8 +280,7 @@ class qa_arrays(unittest.TestCase):
             gpufec.to_device(np.array([None]))
 
     def test_threads_of_python(self):
-        """Other Python threads run while a call decodes. Calls of the same decoder do not
-        overlap."""
+        """Four threads that use one decoder at the same time all get the correct bits."""
         bits = gpufec.random_bits(400000)
         values = noisy(bits, 5.0)
         expected, _ = gpufec.viterbi_decode(values)
@@ -417,7 +416,8 @@ class qa_arrays(unittest.TestCase):
         self.assertGreater(gpufec._gpufec.pybind11_version, (2, 0))
 
     def test_KeyboardInterrupt_EndsACall(self):
-        """A signal whose handler raises ends a call, and the decoder can then be used again."""
+        """SIGINT ends a call before half of its frames are decoded, and the decoder can be used
+        again."""
         book = gpufec.codebook_davey_mackay(10, 32, 210)
         received = gpufec.random_bits((1000, 2100), 5)
         # Each batch, of one frame, takes about 70 ms.
@@ -440,7 +440,7 @@ class qa_arrays(unittest.TestCase):
         np.testing.assert_array_equal(again, out[:1])
 
     def test_HandlerOfASignal_RunsDuringACall(self):
-        """Signals are handled during each function that works on a large array."""
+        """A signal handler runs several times during each function that works on a large array."""
         core, book = gpufec._gpufec, gpufec.codebook_davey_mackay(10, 32, 210)
         sync, ldpc = core.sync_code(book, 32, 10, 210, 2), gpufec.ldpc_code()
         conv = (7, [0o171, 0o133], "")
@@ -468,7 +468,7 @@ class qa_arrays(unittest.TestCase):
             self.assertGreater(len(handled), 3, name)
 
     def test_InterpreterEndsWhileThreadsDecode_ProcessEnds(self):
-        """The process ends normally while daemon threads work without the GIL."""
+        """A process whose daemon threads work without the GIL ends with status 0 and no message."""
         for work in ("gpufec.viterbi_decode(values)", "gpufec.awgn(bits, 3.0)",
                      "gpufec.bsid(bits)", "decoder.decode(values)"):
             for _ in range(5):

@@ -116,7 +116,7 @@ class qa_device_arrays(unittest.TestCase):
                 (rows, lengths, dict(batch=4)), (rows, lengths, dict(output="posteriors")),
                 (soft, lengths, dict(output="posteriors")), (soft, lengths, dict(output="llr")),
                 (rows, lengths, dict(output="posteriors", form="corridor")),
-                # Arrays with these options are copied to the host.
+                # With these options, the decoder copies the array to the host.
                 (rows, lengths, dict(output="posteriors", priors=weights)),
                 (rows, lengths, dict(output="posteriors", form="corridor",
                                      receiver="trellis"))):
@@ -171,7 +171,7 @@ class qa_device_arrays(unittest.TestCase):
         there = torch.from_numpy(values).cuda()
         found, _ = gpufec.viterbi_decode(there, **CUDA)
         np.testing.assert_array_equal(torch.from_dlpack(found).cpu().numpy(), expected)
-        # The call must wait for earlier work on another CUDA stream.
+        # The decoder must wait for earlier work on another CUDA stream.
         side = torch.cuda.Stream()
         for _ in range(5):
             later = torch.zeros_like(there)

@@ -73,12 +73,12 @@ class Cluster:
         self.folder.cleanup()
 
 
-CHANNEL = 0x5bf03635 # distributed.py uses the seed XOR this as the seed of the noise
+CHANNEL = 0x5bf03635 # the seed of a simulation XOR CHANNEL is the seed of its noise
 
 
 def whole_viterbi(point, seed, first, count, size, **code):
     """Returns the sent and the decoded bits of tasks first to first + count − 1, simulated at once.
-    The tasks have successive parts of one sequence of data, and of one sequence of noise."""
+    Successive tasks have successive parts of one sequence of data, and of one of noise."""
     options = dict(packed_input=False, packed_output=False)
     if "frame_bits" in code:
         shape = (count * size, code["frame_bits"])
@@ -95,8 +95,8 @@ def whole_viterbi(point, seed, first, count, size, **code):
 
 
 def whole_sync(point, seed, first, count, size, **code):
-    """Does the same as whole_viterbi() for the decoder sync, in which each task has its own random
-    generators."""
+    """Returns the sent and the decoded symbols of the tasks, like whole_viterbi(). Each task of the
+    decoder sync has its own random generators."""
     sent, found = [], []
     for task in range(first, first + count):
         random = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, task]))
@@ -110,7 +110,7 @@ def whole_sync(point, seed, first, count, size, **code):
 
 
 def expected_counts(decoder, points, min_errors, size, seed=1, **code):
-    """Returns the counts that error_rates() must return, computed without the tasks' code."""
+    """Returns the counts that error_rates() must return, computed without distributed.py."""
     found = []
     for point in points:
         whole = whole_viterbi if decoder == "viterbi" else whole_sync
@@ -271,7 +271,7 @@ class qa_whole_cluster(unittest.TestCase):
                 self.assertGreater(written, 0)
 
     def test_the_tool(self):
-        """Tests the command gpufec ber … --scheduler."""
+        """The command gpufec ber … --scheduler reports what error_rates() returns."""
         tool = os.environ.get("GPUFEC_TOOL")
         if not tool:
             self.skipTest("GPUFEC_TOOL names no tool")
@@ -367,7 +367,7 @@ class qa_whole_cluster(unittest.TestCase):
         self.assertEqual(target.stat().st_mode & 0o777, 0o640)
 
     def test_PackedRecordings_DecodeAsArraysDo(self):
-        """A packed4 recording may be given as int8 or as uint8."""
+        """Recordings of packed4 items, of type int8 or uint8, decode to the bits of the arrays."""
         bits = gpufec.random_bits(300000)
         coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False)
         frames = gpufec.conv_encode(gpufec.random_bits((501, 120)), packed_input=False,
@@ -431,7 +431,7 @@ class qa_whole_cluster(unittest.TestCase):
             there._check_versions(self.client)
 
     def test_WorkerThatCannotBeAsked_EndsNoCall(self):
-        """The scheduler lists a worker for some time after the worker died."""
+        """error_rates() ignores a worker that is dead but that the scheduler still lists."""
         run = self.client.run
 
         def with_a_dead_one(function, on_error="raise"):
@@ -472,7 +472,7 @@ class qa_whole_cluster(unittest.TestCase):
             self.assertEqual(report.read_text(), "before")
 
     def test_ReportOfTheTool_HasEachPointThatIsDone(self):
-        """If the scheduler is lost during the second point, the report has the first one."""
+        """If the scheduler is lost during the second point, the report has the first point."""
         report, done = self.folder / "report", []
         rates = there.error_rates
 

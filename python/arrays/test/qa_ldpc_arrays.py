@@ -200,9 +200,9 @@ class qa_ldpc_arrays(unittest.TestCase):
             np.testing.assert_array_equal(decoded, messages)
 
     def test_NrRateMatching_DecodesEachRedundancyVersion(self):
-        """The sender selects bits from a circular buffer, whose length may be limited, and
-        interleaves them (3GPP TS 38.212, 5.4.2). The receiver adds up the LLRs of each buffer
-        position."""
+        """Each redundancy version that is decodable alone, and the sum of all, decodes. The sender
+        selects bits from a circular buffer, whose length may be limited, and interleaves the bits
+        (3GPP TS 38.212, 5.4.2). The receiver adds up the LLRs of each buffer position."""
         starts = {"bg1": (66, (0, 17, 33, 56)), "bg2": (50, (0, 13, 25, 43))} # table 5.4.2.1-2
         random = np.random.default_rng(8)
         for graph, z, filler, sizes in (("bg1", 8, 20, (300, 480, 800)),
@@ -232,8 +232,8 @@ class qa_ldpc_arrays(unittest.TestCase):
                         buffer = np.zeros_like(together)
                         np.add.at(buffer, (slice(None), chosen[order]), llr)
                         together += buffer / 16
-                        # Redundancy versions 1 and 2 alone are decodable only if the selection
-                        # wraps around, because they begin far from the message bits.
+                        # Redundancy versions 1 and 2 begin far from the message bits. They are
+                        # decodable alone only if the selection wraps around.
                         if size >= limit or (version in (0, 3) and size > 1.3 * k):
                             decoded, _ = gpufec.ldpc_decode(buffer, **code,
                                                             packed_output=False)

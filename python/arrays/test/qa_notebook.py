@@ -44,7 +44,7 @@ class qa_notebook(unittest.TestCase):
         self.assertEqual(len(self.found["plt"].get_fignums()), 3)
 
     def test_curves(self):
-        """Each curve falls from a high error rate to a low one."""
+        """Error rates fall with Eb/N0, and rise with the probability of channel events."""
         for name, worst, best in (("viterbi_rates", 0.02, 2e-4), ("ldpc_rates", 0.5, 0.05)):
             for label, (_, rates) in self.found[name].items():
                 with self.subTest(label):

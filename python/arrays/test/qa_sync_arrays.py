@@ -93,7 +93,7 @@ class qa_sync_arrays(unittest.TestCase):
             found, status = gpufec.sync_decode(soft, book, **code, **rates, **more)
             self.assertTrue(status.valid.all())
             np.testing.assert_allclose(found, hard, atol=1e-6)
-        rows = np.ones((12, lengths.max(), 4), np.float32) # the padding has equal likelihoods
+        rows = np.ones((12, lengths.max(), 4), np.float32) # padding: equal likelihoods
         for row, frame in zip(rows, np.split(soft, np.cumsum(lengths)[:-1])):
             row[:len(frame)] = frame
         found, _ = gpufec.sync_decode(rows, book, **code, **rates, lengths=lengths)

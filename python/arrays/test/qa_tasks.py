@@ -19,8 +19,9 @@ TASKS = 6
 
 
 def streams_of(decoder, code, point, size):
-    """Returns lists with a stream per task, by kind: "data", the sent bits or symbols; "noise", the
-    received values minus the signal; "gain", the received values times the sent signs.
+    """Returns lists with a stream per task, by kind: "data", the message bits or symbols; "noise",
+    the received values minus the signal (sync: the received symbols); "gain", the received values
+    times the sent signs (not for sync).
 
     The streams are recorded when a task calls the encoder and the decoder.
     """
@@ -70,8 +71,8 @@ def windows_of(stream, size):
 class qa_tasks(unittest.TestCase):
     def check_independence(self, streams, window):
         for a, b in itertools.combinations(streams, 2):
-            # Correlations are normally distributed, and there is one for each shift and pair of
-            # tasks. The bound is slightly above the maximum that is expected among so many.
+            # Each shift of each pair of tasks has a normally distributed correlation. The bound is
+            # slightly above the expected maximum of all of them.
             shifts = len(a) + len(b)
             bound = (math.sqrt(2 * math.log(shifts * TASKS ** 2)) + 2) / \
                 math.sqrt(min(len(a), len(b)))
@@ -98,7 +99,7 @@ class qa_tasks(unittest.TestCase):
         self.check("ldpc", dict(standard="wifi", frame_size="648", rate="1/2"), 1.0, 21)
 
     def test_TasksOfSync_AreIndependent(self):
-        # Words have a single 1, so that the received symbols show mostly channel events.
+        # Words have at most a single 1, so the received symbols show mostly channel events.
         book = np.tile(np.eye(2, 16, dtype=np.uint8) * [[0], [1]], (40, 1))
         code = dict(q=2, n=16, frame_symbols=40, codebook=book)
         self.check("sync", code, 0.2, 60)

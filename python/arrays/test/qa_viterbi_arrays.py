@@ -57,7 +57,7 @@ class qa_viterbi_arrays(unittest.TestCase):
                                                           expected)
                             self.assertEqual(ended.channel_error_rate,
                                              status.channel_error_rate)
-                    # flush() returns the decoder to its initial state.
+                    # After flush(), the decoder is in its initial state.
                     np.testing.assert_array_equal(decoder.decode(values)[0], expected)
 
     def test_PushedStream_GivesBitsBeforeItsEnd(self):

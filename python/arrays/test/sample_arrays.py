@@ -11,8 +11,8 @@ RATES = dict(p_insert=5e-3, p_delete=5e-3)
 
 
 def noisy(bits, ebn0_db=3.0, soft_input="int8", seed=7, **code):
-    """Encodes bits, one per byte, and returns noisy soft values. `ebn0_db` is valid for codes of
-    rate 1/2."""
+    """Encodes bits, one per byte, and returns noisy soft values. `ebn0_db` is Eb/N0 for codes of
+    rate 1/2, whatever the rate of the code."""
     coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False, **code)
     return gpufec.awgn(coded, ebn0_db, 0.5, seed, soft_input)
 
@@ -27,8 +27,8 @@ def sync_frames(frames, seed=3):
 
 
 class FakeDevice:
-    """A host array that claims by __cuda_array_interface__ to be on a device. `facts` replace
-    entries of the interface."""
+    """A host array that claims by __cuda_array_interface__ to be on a device. `facts` are entries
+    of the interface, in place of the correct ones."""
 
     def __init__(self, array, **facts):
         self.__cuda_array_interface__ = dict(

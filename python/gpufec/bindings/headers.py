@@ -69,8 +69,8 @@ def read(paths):
 
 
 def parse(text):
-    """Parses the text of a header. Returns its top-level declarations by name. Only the first of
-    overloaded functions is included."""
+    """Parses the text of a header. Returns its top-level declarations by name, and only the first
+    of overloaded functions."""
     top = Declaration("")
     scopes = [top]
     public = [True]
@@ -202,7 +202,7 @@ def plain(doc, others=None):
     doc = re.sub(r"\\(?:brief|p|c|b|em)\s+", "", doc)
     doc = re.sub(r"(?<!\n)(?<!^)\\throws", r"\n\\throws", doc)
     paragraphs, sections = [], {"Args": [], "Returns": [], "Raises": []}
-    current = None # the list whose last entry the next line continues
+    current = None # list whose last text the next line continues; None: the line begins a text
 
     def begin(where, text):
         nonlocal current

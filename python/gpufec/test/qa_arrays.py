@@ -39,7 +39,7 @@ def by_tool(decoder, array, *options):
         array.tofile(there)
         done = subprocess.run([os.environ["GPUFEC_TOOL"], "decode", decoder, *options,
                                str(there), str(back)], capture_output=True)
-        if done.returncode not in (0, 3): # 3: the input is only noise
+        if done.returncode not in (0, 3): # 3: a warning about the input, for example of noise
             raise RuntimeError(done.stderr)
         return np.fromfile(back, np.uint8)
 

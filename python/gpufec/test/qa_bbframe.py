@@ -63,8 +63,8 @@ def crc8(data):
 
 
 def bits_of_units(packets):
-    """Returns the bits of packets in which the CRC-8 of the previous packet replaces the sync
-    byte."""
+    """Returns the bits of user packets (EN 302 307-1, 5.1): the CRC-8 of the previous packet
+    replaces each sync byte."""
     units = packets.copy()
     units[:, 0] = [0] + [crc8(p[1:]) for p in packets[:-1]]
     return np.unpackbits(units.ravel())
@@ -92,7 +92,7 @@ def frame_of(units, at, k):
 
 
 def told(frames, code, **parameters):
-    """Returns the warnings that bbframe_to_ts logs for frames."""
+    """Returns the lines with warnings that bbframe_to_ts logs for packed frames of a code."""
     lines = []
     with qa_support.output_of_process(lines):
         extract(frames.ravel(), code, **parameters)
@@ -213,7 +213,7 @@ class qa_bbframe(unittest.TestCase):
                                          900, 3, tags)
         items, out = qa_support.run(source, gpufec.bbframe_to_ts(*code))
         self.assertTrue(np.array_equal(items, packets.ravel()[:len(items)]))
-        first = 1769 * 4 // 188 * 188 # the packet in which frame 4 begins
+        first = 1769 * 4 // 188 * 188 # offset in bytes of the packet in which frame 4 begins
         self.assertEqual(qa_support.tags_of(out, "a"), [(0, 0), (first, 4)])
 
     def test_TagsOfTheStreamBeforeARestart_AreDropped(self):
@@ -296,8 +296,8 @@ class qa_bbframe(unittest.TestCase):
                 self.assertTrue(np.array_equal(ts, packets.ravel()[:len(ts)]))
 
     def test_ldpc_and_bch_in_one_block_are_the_same_as_in_two(self):
-        """Some frames have errors that BCH corrects, others have too many. The input arrives in
-        pieces of random size."""
+        """One block outputs the same items and tags as two, for frames with errors that BCH
+        corrects and frames with too many errors."""
         code = ("dvbs2", "normal", "8/9")
         n, k = lengths(code)
         bits, llr = self.frames_of_ldpc(code, 20, 0.46, 9)
@@ -411,7 +411,7 @@ class qa_bbframe(unittest.TestCase):
                          ("ended", 3, 3))
 
     def test_behind_bch(self):
-        """Frames from gr-dtv's BCH encoder are decoded although bits are wrong."""
+        """bch_decoder corrects wrong bits in frames from gr-dtv's encoder; all packets follow."""
         code = ("dvbs2", "normal", "3/4")
         n, _ = lengths(code)
         theirs = (dtv.STANDARD_DVBS2, dtv.FECFRAME_NORMAL, dtv.C3_4)

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests BCH in flowgraphs: every code against gr-dtv's encoder, errors, tags, input in pieces."""
+"""Tests BCH in flowgraphs: every code against gr-dtv's encoder, errors, tags, input in chunks."""
 
 import unittest
 
@@ -84,8 +84,8 @@ class qa_bch(unittest.TestCase):
         self.assertEqual(count, 21 + 23 + 7 + 9 + 15)
 
     def test_bits_and_bytes(self):
-        """Tests packed and unpacked input and output. K_bch of medium frames of S2X is not a
-        multiple of 8."""
+        """Packed and unpacked input and output agree, even for medium frames of S2X, whose K_bch is
+        not a multiple of 8."""
         for code in ("dvbs2", "short", "8/9"), ("dvbs2x", "vl-snr medium", "1/5"):
             n, k = lengths(code)
             bits = qa_support.random_bits(4 * k, 2).reshape(4, k)

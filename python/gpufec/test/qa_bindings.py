@@ -166,13 +166,13 @@ class qa_bindings(unittest.TestCase):
             self.assertEqual(gpufec.polynomials_from_gr_fec(theirs), ours)
 
     def test_polynomials_of_gr_fec_are_doubted(self):
-        """A block logs a warning if the polynomials look like gr-fec's notation, and works. If they
-        are those of a known code, the block logs nothing."""
+        """A block accepts polynomials that look like gr-fec's notation, and logs a warning, but not
+        if the polynomials are those of a known code."""
         for polynomials, doubted in (([109, 79], True), ([0o133, 0o171], False)):
             for block in ("conv_encoder", "gpu_viterbi_pbvd"):
                 said = "155,117 (octal): they are those of CCSDS 1/2, 133,171"
-                # On a busy machine, the thread that writes the log may be late. The second time,
-                # the test waits longer.
+                # On a busy machine, the thread that writes the log may be late, so a second
+                # attempt waits longer.
                 for seconds in (0.5, 5):
                     found = subprocess.run(
                         [sys.executable, "-c", "import time\nfrom gnuradio import gpufec\n"

@@ -49,8 +49,7 @@ class qa_conv_encoder(unittest.TestCase):
                         np.testing.assert_array_equal(coded, expected)
 
     def test_packed_output_of_streams(self):
-        """The last byte is padded with zeros, also if the encoder is called for few items at a
-        time."""
+        """The last byte is padded with zeros, even if each call outputs only a few items."""
         for puncturing in ("", "101,110", support.CCSDS_7_8):
             for count in (8, 13, 704, 100003):
                 bits = support.random_bits(count, count)

@@ -54,8 +54,8 @@ class tagger(gr.sync_block):
 
 
 class decoder_blocks:
-    """Tests that apply to every decoder block. A derived class per block makes the block and its
-    input."""
+    """Tests that apply to every decoder block. For each block, a derived class makes the block and
+    its input."""
 
     dtype = np.uint8 # type of output items
 
@@ -103,8 +103,8 @@ class decoder_blocks:
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
     def test_output_that_a_device_puts_in_place_is_given_in_parts(self):
-        """The scheduler requests fewer output items than a frame has, so frames are output in
-        parts."""
+        """If the scheduler requests fewer output items than a frame has, the block outputs frames
+        in parts, with the same items and tags."""
         expected, tags = self.decode(self.block(backend="cpu"))
         for most in (7, 100):
             with self.subTest(most=most):
@@ -177,7 +177,8 @@ class decoder_blocks:
         self.assertEqual(listener.got[-1]["items_out"], len(sink.data()))
 
     def test_a_batch_that_does_not_fill_goes_when_it_is_due(self):
-        """The source stops after part of a batch, so only the timer can wake the block."""
+        """Output arrives although the source stops after a part of a batch: the timer wakes the
+        block."""
         source = gated_source(self.gated())
         sink = self.sink()
         block = self.block(backend="cpu", batch=1000, max_latency_ms=20)
@@ -260,8 +261,8 @@ class decoder_blocks:
     def other_sign_of_output(self, output):
         return output
 
-    # gated() returns the input of a gated_source; before() returns this source and the blocks
-    # behind it. Framed input needs length tags, which a gated_source does not send.
+    # gated() returns the items for a gated_source; before() returns this source and the blocks
+    # between the source and the decoder, because framed input needs length tags.
 
     def gated(self):
         return self.items
@@ -346,8 +347,8 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
         self.assertAlmostEqual(block.mean_iterations(), np.mean(told))
 
     def test_tags_in_numbers(self):
-        """Most of the 30,000 tags are inside a frame and restart it, so only the items after the
-        last tag can form whole frames."""
+        """The output has the whole frames after the last of 30,000 tags, because each tag begins a
+        new frame."""
         tags = [(4 * n, pmt.intern("ldpc_code"), pmt.intern("short 8/9"))
                 for n in range(30000)]
         with output_of_process([]):
@@ -399,8 +400,8 @@ class qa_sync_framed(qa_sync_stream):
         return [source, blocks.stream_to_tagged_stream(1, 1, SMALL_BITS, "packet_len")]
 
     def test_tags_in_numbers(self):
-        """Every item is a frame of its own. Such a frame is too short to be decoded, but its output
-        must have tags."""
+        """The output of each of 40,000 frames has tags, although the frames, of one item, are too
+        short to be decoded."""
         frames = [np.ones(1, np.uint8)] * 40000
         output, tags = self.decode(self.block(backend="cpu"), framed_source(frames))
         self.assertEqual(sum(tag[1] == "sync_valid" for tag in tags), 40000)

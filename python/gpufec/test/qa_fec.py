@@ -126,7 +126,7 @@ class qa_fec(unittest.TestCase):
                 np.testing.assert_array_equal(sink.data(), bits.ravel())
 
     def test_FirstFrame_KeepsAllBitsWhateverTheInitialFrameSize(self):
-        """The frame size before the first frame need not fill a puncturing period."""
+        """All bits are decoded even if the initial frame size does not fill a puncturing period."""
         code = dict(termination="tailbiting", puncturing="101,110")
         bits = gpufec.random_bits((3, 240))
         values = soft(encode(bits, frame_bits=240, **code), np.inf)
@@ -170,7 +170,8 @@ class qa_fec(unittest.TestCase):
                 for i in range(store.num_messages())]
 
     def test_PdusThroughABlock_AreDecoded(self):
-        """PDUs may have each vector type in docs/reference/tags.md, and one or two frames."""
+        """PDUs with each vector type in docs/reference/tags.md, of one or two frames, are decoded
+        to a PDU each."""
         steps = np.rint(32 * self.values[:3]).clip(-127, 127).astype(np.int8)
         for kind, soft_input, vector, values in (
                 (gr.types.float_t, "float", pmt.init_f32vector, self.values[:3]),
@@ -224,7 +225,7 @@ class qa_fec(unittest.TestCase):
                 found = self.pdus(gpufec.fec_viterbi_decoder.make(frame_size),
                                   bad + [good], packed, mtu=128)
                 with self.subTest(packed=packed, frame_size=frame_size):
-                    # Half of 13 is a tail of 6 bits and, where gr-fec rounds, one bit more.
+                    # 13 values are 6.5 stages: a tail of 6 bits and, where gr-fec rounds up, a bit.
                     one = int(gr.minor_version()) >= 10 and not packed
                     self.assertEqual([len(o) for o in found[:-1]], [0, 0, 0, 0, one, 0, 0])
                     np.testing.assert_array_equal(found[-1],

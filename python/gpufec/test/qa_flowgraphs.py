@@ -92,7 +92,8 @@ class qa_layout(unittest.TestCase):
                                 box.bottom <= height, f"{name}: {box}, {width}, {height}")
 
     def test_streams_flow_to_the_right(self):
-        """Stream connections run to the right; others would cross blocks."""
+        """Each stream connection leads to a block further to the right, so that no line crosses a
+        block."""
         for name, graph in self.drawn():
             for line in graph.connections:
                 if line.source_port.domain == "stream":
@@ -262,7 +263,7 @@ class qa_live(unittest.TestCase):
         top.stop()
         top.wait()
         decoded = np.unpackbits(np.fromfile(output, np.uint8))
-        self.assertLess(len(decoded), 18000) # half a second is missing
+        self.assertLess(len(decoded), 18000) # the recording lacks its last half second
         # Aligns the output by searching for 64 bits from the middle, possibly inverted.
         found = np.correlate(2.0 * decoded - 1, 2.0 * bits[12000:12064] - 1)
         at = int(np.argmax(np.abs(found))) - 12000
@@ -298,8 +299,8 @@ class qa_live(unittest.TestCase):
     @unittest.skipUnless(is_there("dvbs2rx_receiver") and shutil.which("dvbs2-tx"),
                          "gr-dvbs2rx is not installed")
     def test_dvbs2rx_receiver(self):
-        """The example outputs packets of gr-dvbs2rx's transmitter once it is locked. About 90
-        frames are lost until synchronisation has settled, as with gr-dvbs2rx's own decoders."""
+        """The example outputs only packets of gr-dvbs2rx's transmitter, after its synchronisation
+        has settled. Until then about 90 frames are lost, as with gr-dvbs2rx's own decoders."""
         path = [os.path.join(self.folder.name, name) for name in ("in.ts", "iq", "out.ts")]
         source = np.random.default_rng(6)
         packets = [bytes([0x47, 1, 0, 16 + number % 16]) + source.bytes(184)

@@ -183,8 +183,8 @@ class stream_of_packets:
 
 class qa_formats(unittest.TestCase):
     def check(self, name, bits, values):
-        """Decodes values with a flowgraph and with arrays, by the page's instructions for a
-        format."""
+        """Expects that values of a format decode to `bits` by the page's instructions, in a
+        flowgraph and as an array."""
         _, parameters, before = table("Convolutional codes")[name]
         parameters = evaluated(f"dict({in_code(parameters)})")
         values = evaluated(in_code(before) or "values", values=values)

@@ -12,7 +12,7 @@ import qa_support as support
 
 headers = support.headers()
 
-# Names in Python that have hand-written bindings. IN_CPP has those with another name in C++.
+# Python names with hand-written bindings. IN_CPP maps them to their C++ names where these differ.
 BY_HAND = ["codebook_davey_mackay", "codebook_from_file", "codebook_marker",
            "codebook_random", "conv_preset", "conv_presets", "find_conv_preset",
            "polynomials_from_gr_fec"]
@@ -61,8 +61,8 @@ GPUFEC_API int other(unsigned n, const std::string& name = "a, b");
 
 
 def signature_of(function):
-    """Returns a function's parameters from the first line of its docstring: names, with the default
-    or None."""
+    """Returns the names of a function's parameters, with their defaults or None, from the first
+    line of its docstring."""
     line = function.__doc__.splitlines()[0]
     parameters = re.fullmatch(r"\w+\((?:self: [\w.]+)?(?:, )?(.*)\) -> .*", line)[1]
     value = r"'[^']*'|\[[^]]*\]|[^,]+"

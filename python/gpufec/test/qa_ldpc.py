@@ -323,7 +323,7 @@ class qa_ldpc(unittest.TestCase):
         items, _ = decode(np.concatenate(llr), lost, acm=True)
         expected = np.concatenate([np.packbits(b) for b in bits[1:]])
         self.assertTrue(np.array_equal(items, expected))
-        # A tag whose value is a list that contains itself is unknown too. It must not cause an
+        # A tag whose value is a list that contains itself is unknown too, and must not cause an
         # endless loop.
         circle = pmt.cons(pmt.PMT_T, pmt.PMT_T)
         pmt.set_car(circle, circle)
@@ -461,8 +461,8 @@ class qa_ldpc(unittest.TestCase):
                                            soft.view(np.int8)))
 
     def test_MessagePositions_CarryMessageAndTags(self):
-        """The message positions are not in ascending order; every bit has a tag, which must follow
-        it."""
+        """With message positions that are not in ascending order, encoder and decoder move each
+        message bit and its tag to the right item."""
         positions = [5, 1, 3, 6]
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)
@@ -532,7 +532,7 @@ class qa_ldpc(unittest.TestCase):
         return coded, demap(symbols.astype(np.complex64), es_n0_db, seed)
 
     def test_llrs_are_what_checks_and_channel_say(self):
-        """The expected LLRs are computed here independently: one flooding iteration of min-sum."""
+        """Output LLRs equal those of one flooding iteration of min-sum, which the test computes."""
         checks = [[0, 2, 4, 6], [1, 2, 5, 6], [3, 4, 5, 6]]
         received = np.random.default_rng(3).integers(-30, 31, (50, 7)).astype(np.int8)
         said = np.zeros((50, 7), int)
@@ -553,8 +553,8 @@ class qa_ldpc(unittest.TestCase):
             posterior.view(np.int8), np.clip(said + received, -127, 127).ravel()))
 
     def test_extrinsic_is_posterior_less_channel(self):
-        """For rate 1/2 the decoder's internal scale is two steps per nat. With llr_scale 2 nothing
-        is rounded, so the difference is exact."""
+        """Posterior minus extrinsic LLR is exactly the channel LLR. At rate 1/2 the decoder's
+        internal scale is two steps per nat, so with llr_scale 2 nothing is rounded."""
         code = dict(frame_size="short", rate="1/2")
         coded, nats = self.noisy(6, 1.3, **code)
         values = np.clip(to_int8(nats), -96, 96)
@@ -600,7 +600,8 @@ class qa_ldpc(unittest.TestCase):
         self.assertTrue(np.array_equal(items.view(np.int8), given[8.0]))
 
     def test_llrs_of_positions_that_are_not_sent(self):
-        """Tests an AR4JA code, which does not send its last 512 bits, with two bits shortened."""
+        """In an AR4JA code, the 512 punctured bits have equal posterior and extrinsic LLRs, and two
+        shortened bits have large positive LLRs."""
         code = gpufec.ldpc_code("ccsds_ar4ja", "1024", "1/2")
         shortened = [3, 500]
         names = dict(standard="ccsds_ar4ja", frame_size="1024", rate="1/2",

@@ -26,8 +26,8 @@ FRAMES = 6
 
 
 class vector_source(gr.sync_block):
-    """A source that sends an array in pieces of random size, up to `largest` items (0: any), with
-    tags."""
+    """A source that sends an array with tags, in chunks of random size up to `largest` items
+    (0: any size)."""
 
     def __init__(self, items, tags, largest, seed):
         gr.sync_block.__init__(self, "vector_source", None, [items.dtype.type])
@@ -192,8 +192,8 @@ class qa_length_tags(unittest.TestCase):
         cls.cases = list(all_cases())
 
     def check(self, case, items, tags, expected, lost, largest=0, seed=1):
-        """Expects exactly these packets in the output. A packet is a list of indices of frames in
-        the case; `lost` is the expected number of skipped frames."""
+        """Expects exactly the packets `expected` in the output. A packet is a list of indices of
+        frames in the case; `lost` is the expected number of skipped frames."""
         block = case.make()
         out, found, packets = run(block, items, tags, largest, seed)
         if case.packets_are_frames:
@@ -227,8 +227,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_CutFrame_CostsNoOther(self, case):
-        """The third frame has only 5/7 of its items. Its length tag has the actual or the full
-        length."""
+        """Only the third frame, which has 5/7 of its items, is lost, whether its length tag has the
+        actual or the full length."""
         cut = case.n * 5 // 7
         items = np.concatenate([case.frames[:2].ravel(), case.frames[2][:cut],
                                 case.frames[3:].ravel()])
@@ -381,7 +381,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_Restart_BeginsAnew(self, case):
-        """The first run ends inside a packet. The next run must not wait for the rest of it."""
+        """After a run that ended inside a packet, the next run does not wait for the packet's
+        rest."""
         if case.name.startswith("channel_bsid"):
             return
         block = case.make()
@@ -392,9 +393,9 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_LockAndUnlock_LoseNoFrame(self, case):
-        """lock() loses the items in buffers, so the decoder first reads all that were sent, even of
-        an incomplete frame. A simulated device reads its input in place, so there only complete
-        frames are sent before lock()."""
+        """lock() loses the items in buffers, so the decoder first reads all sent items, even of an
+        incomplete frame. With a simulated device, which reads input in place, only complete frames
+        are sent before lock()."""
         frames = np.random.default_rng(5).integers(FRAMES, size=60)
         items, missing = case.frames[frames].ravel(), 0 if support.SIMULATED else 1
         tags = [length(f * case.n, case.n) for f in range(60)]
@@ -507,8 +508,8 @@ class qa_acm(unittest.TestCase):
             self.assertEqual(block.skipped_frame_count(), 0)
 
     def test_CutFrames_AreCountedOnce(self):
-        """A frame is cut short by the next frame's tags: code and length, or length alone. The
-        length tag of the cut frame is correct or not. In the last case no frame is cut."""
+        """A frame that the next frame's tags cut short (code and length, or length alone) is
+        counted once, even if its own length tag is wrong. In the last case no frame is cut."""
         llr = self.llr
         cut = llr[2][:5000]
         for largest in 0, 7777:
@@ -593,7 +594,7 @@ class qa_acm(unittest.TestCase):
 
 class qa_transport_streams(unittest.TestCase):
     def test_LengthOfABbframe_BecomesThatOfItsPackets(self):
-        """Tests bbframe_to_ts, and the receiver with one MODCOD and with ACM."""
+        """Holds for bbframe_to_ts, and for the receiver with one MODCOD and with ACM."""
         packets, frames = qa_bbframe.transport_packets(130), []
         units, at = qa_bbframe.bits_of_units(packets), 0
         n, k = qa_bbframe.lengths(("dvbs2", "short", "8/9"))

@@ -33,12 +33,12 @@ except ImportError as error:
 class qa_recording(unittest.TestCase):
 
     # Allowed difference of the numbers of frames. The output of gr-satellites' demodulator differs
-    # from run to run, and a frame near the threshold may be found by only one of the decoders.
+    # between runs, so only one of the decoders may find a frame near the threshold.
     MARGIN = 3
 
     def test_clean(self):
         runs = list(recording_pdus.compare_all(RECORDING, [(None, 0)] * 4))
-        # Frames that gr-satellites finds in every run must be found with this module too.
+        # This module must find the frames that gr-satellites finds in every run.
         surely = set.intersection(*(set(theirs) for theirs, _, _ in runs))
         self.assertTrue(surely)
         self.assertGreaterEqual(max(len(set(ours)) for _, ours, _ in runs), 14)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Helpers of the flowgraph tests: an encoder in NumPy, soft values, sources, and running blocks."""
+"""Helpers of the flowgraph tests: signals, sources, running blocks, failing devices, the log."""
 
 import contextlib
 import importlib
@@ -76,8 +76,8 @@ def sent_pattern(polynomials, puncturing):
 
 def encode(bits, constraint_length=7, polynomials=(0o171, 0o133), puncturing="",
            termination="streaming"):
-    """Encodes a stream, or one frame, directly by the definition. Takes and returns one bit per
-    byte."""
+    """Encodes a stream or a frame by the definition of convolutional codes. Input and output have
+    one bit per byte."""
     memory = constraint_length - 1
     bits = np.asarray(bits, np.uint8)
     before = np.zeros(memory, np.uint8)
@@ -213,7 +213,8 @@ def failure(text):
 
 
 def thread_seconds(name):
-    """Returns the processor seconds of this process's threads whose names begin with `name`."""
+    """Returns the processor time in s of the threads of this process whose names begin with
+    `name`."""
     seconds = 0.0
     for task in pathlib.Path("/proc/self/task").iterdir():
         try:

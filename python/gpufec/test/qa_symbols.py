@@ -84,8 +84,8 @@ def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
 
 class qa_symbols(unittest.TestCase):
     def test_every_modcod_from_gr_dtv(self):
-        """Es/N0 is above the standard's threshold by 0.8 dB for normal frames, 1.2 dB for short
-        ones. Input formats, demappers and the source of Es/N0 change from MODCOD to MODCOD."""
+        """All frames decode at an Es/N0 above the standard's threshold by 0.8 dB (normal frames) or
+        1.2 dB (short frames). Input format, demapper and parameter esn0 vary with the MODCOD."""
         turn = 0
         for constellation, rate, es_n0 in MODCODS:
             for size in ("normal", "short"):
@@ -193,8 +193,8 @@ class qa_symbols(unittest.TestCase):
                                  [True, True])
 
     def test_acm_by_xfecframe(self):
-        """The stream has a short frame of each MODCOD, except of rate 9/10. One frame is cut short,
-        and the tag of another has a reserved MODCOD: both are dropped."""
+        """In a stream with a short frame of each MODCOD (rate 9/10 has none), all are decoded
+        except a frame that is cut short and one whose tag has a reserved MODCOD."""
         messages, symbols, tags, at = [], [], [], 0
         for modcod, (constellation, rate, es_n0) in enumerate(MODCODS, 1):
             if rate == "9/10":
@@ -219,8 +219,8 @@ class qa_symbols(unittest.TestCase):
             self.assertTrue(all(v for _, v in qa_support.tags_of(out, "ldpc_valid")))
 
     def test_acm_of_dvbs2x(self):
-        """Frames of S2X, tagged with ldpc_code, and of S2, tagged with XFECFRAME, form one
-        stream."""
+        """A stream of frames of S2X, tagged with ldpc_code, and of S2, tagged with XFECFRAME, is
+        decoded."""
         code = lambda size, rate, name: pmt.dict_add(pmt.dict_add(pmt.dict_add(
             pmt.make_dict(), pmt.mp("frame_size"), pmt.mp(size)), pmt.mp("rate"),
             pmt.mp(rate)), pmt.mp("constellation"), pmt.mp(name))
@@ -257,8 +257,8 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [])
 
     def test_dummy_and_reserved_modcods(self):
-        """Dummy frames, frames of reserved MODCODs and a cut frame are skipped. The tag
-        ldpc_skipped of the next frame has their number."""
+        """The decoder skips dummy frames, frames of reserved MODCODs and a cut frame. The tag
+        ldpc_skipped of the next frame has the number of skipped frames."""
         message, sent = transmit("qpsk", "short", "1/2", 4, 21)
         good = noisy(sent, 4, 21).reshape(4, 8100)
         noise = noisy(np.zeros(20000, np.complex64), 0, 22)
@@ -336,8 +336,8 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(decoder.skipped_frame_count(), 2)
 
     def test_wrong_esn0(self):
-        """If the given Es/N0 is 10 dB too low or too high, each frame still produces n bits, and
-        ldpc_valid tells whether they are correct. With little noise all are correct."""
+        """If the given Es/N0 is wrong by -10 or 10 dB, each frame still produces n bits, and
+        ldpc_valid tells whether these bits are correct. With 12 dB less noise all are correct."""
         for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
                                               ("16apsk", "3/4", 14), ("32apsk", "3/4", 17)):
             message, sent = transmit(constellation, "short", rate, 3, 41)
@@ -359,8 +359,8 @@ class qa_symbols(unittest.TestCase):
                     self.assertTrue(margin == 0 or right.all())
 
     def test_what_a_frame_gives_does_not_depend_on_batches_or_pieces(self):
-        """Frames of very different Es/N0 and amplitude decode as each would alone. Tags stay with
-        their frames."""
+        """Frames of very different Es/N0 and amplitude decode as each would alone, and tags remain
+        on their frames."""
         message, symbols = transmit("8psk", "short", "3/5", 8, 3)
         received = np.concatenate([noisy(f, 4.0 + i, i, 10.0 ** (i - 4)) for i, f in
                                    enumerate(symbols.reshape(8, 5400))])
@@ -374,16 +374,16 @@ class qa_symbols(unittest.TestCase):
                 self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_iterations")],
                                  [v for e in expected
                                   for _, v in qa_support.tags_of(e[1], "ldpc_iterations")])
-                # Symbol 100 carries bit 10,900, a parity bit; its tag goes to the last message
-                # byte.
+                # Symbol 100 carries bit 10,900, a parity bit. A tag on this symbol goes to the last
+                # message byte.
                 self.assertEqual(qa_support.tags_of(tags, "a"),
                                  [(1215 * (i + 1) - 1, i) for i in range(8)])
         items, _ = decode(np.concatenate([received, received[:1000]]), **code)
         self.assertEqual(len(items), 8 * 1215)
 
     def test_esn0_by_tags(self):
-        """A wrong Es/N0 changes the number of iterations. A tag esn0_db corrects it from the next
-        frame on."""
+        """A wrong Es/N0 changes the number of iterations. A tag esn0_db corrects the Es/N0 from the
+        next frame on."""
         message, symbols = transmit("qpsk", "short", "1/2", 6, 5)
         received = noisy(symbols, 2.2, 6)
         code = dict(frame_size="short", rate="1/2")

@@ -363,7 +363,8 @@ class qa_verdicts(unittest.TestCase):
         self.assertIn("correct --esn0-db", by_tool("ldpc", values, code)[1][0])
 
     def test_ScaledAmplitudes_Decode(self):
-        """The llr-factor that the tool suggests converts amplitudes to LLRs in nats."""
+        """The llr-factor that the tool suggests converts amplitudes to LLRs in nats, and does not
+        depend on the llr-factor of the call."""
         short = ("dvbs2", "short", "1/2")
         values, es_n0 = llrs(short, -1.6)
         code = dict(zip(("standard", "frame_size", "rate"), short))
@@ -382,8 +383,8 @@ class qa_verdicts(unittest.TestCase):
         self.check_wrong(wrong_ldpc(), gpufec.ldpc_decode, gpufec.gpu_ldpc_dvbs2, "ldpc")
 
     def test_SignalsOfALock_AreToldLikeOthers(self):
-        """With lock, input with a wrong phase is fine; a wrong format, or noise, is reported
-        once."""
+        """With lock, decoder and tool report a wrong format, another code or noise once, and
+        nothing for a signal with any phase, or after noise."""
         weak, code = soft("ccsds", 3.5)
         lock = dict(code, lock="auto")
         for name, values, mend in (

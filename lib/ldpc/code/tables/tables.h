@@ -26,7 +26,7 @@ const std::vector<dvbs2_table>& dvbs2x_normal_tables();
 const std::vector<dvbs2_table>& dvbs2x_medium_tables(); //!< 32400 bits per frame
 const std::vector<dvbs2_table>& dvbs2x_short_tables();
 
-//! The codes of DVB-T2 that are not in DVB-S2; the others are the same.
+//! The codes of DVB-T2 that are not codes of DVB-S2.
 const std::vector<dvbs2_table>& dvbt2_normal_tables();
 const std::vector<dvbs2_table>& dvbt2_short_tables();
 

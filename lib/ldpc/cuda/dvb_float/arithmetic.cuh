@@ -14,15 +14,15 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 struct dvb_float_arguments : block_arguments {
-    // In float: parameters of message_rule, with the offsets of the code.
+    // In float: members of message_rule, with the offsets for the largest check degree.
     float offset_x2_others, offset_x2_min, decline, normalization;
     // In int16: the magnitude for a minimum m is span · sat(m · slope + floor), rounded,
     // where sat() clamps to 0 … 1.
     float slope, floor, span;
-    bool filled; // whether missing edges of layers lead to an extra group
+    bool filled; // whether missing edges of layers lead to an extra group of posteriors
     // The number of layers per chain whose records are in shared memory.
     std::uint32_t shared_layers;
-    const std::uint32_t* entries; // result of chain_table::entries()
+    const std::uint32_t* entries; // table of edges, from chain_table::entries()
 };
 
 namespace dvb_float {
@@ -94,7 +94,7 @@ class three_minima
     using magnitude = std::uint32_t;
 
 public:
-    // Takes values in any order.
+    // Finds the minima of three values in any order.
     __device__ three_minima(float a, float b, float c)
         : three_minima(bits(fabsf(a)), bits(fabsf(b)), bits(fabsf(c)))
     {

@@ -38,7 +38,7 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::each_sum(
     each_loaded_ahead<check_record, together>(
         first,
         end,
-        [&](unsigned i, check_record& next) { // this is called past the last layer too
+        [&](unsigned i, check_record& next) { // i may be past the last layer
             load(min(i + 1, last), next);
         },
         [&](unsigned i, const check_record& next) {
@@ -54,8 +54,9 @@ __device__ inline unsigned
 layered_float_kernel<MessageEdges, Int16, Chains, External>::satisfied() const
 {
     float parity_before = get_bit(d_before);
-    // The first round tests one layer, which is enough while many errors are left. Both
-    // chains make the same number of rounds, enough for the longer one.
+    // The first round tests one layer, because a codeword with many errors nearly always
+    // violates one of its checks. Both chains make the number of rounds of the longer
+    // chain.
     const auto most = max(d_table.begins[1], d_table.begins[2] - d_table.begins[1]);
     for (unsigned first = 0, end = 1; first < most; first = end, end += 12) {
         std::uint32_t sum = 0;

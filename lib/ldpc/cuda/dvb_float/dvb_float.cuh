@@ -21,9 +21,8 @@
  * (early_edges in chain_table.h).
  *
  * An edge that a layer lacks leads to a posterior so large that no message changes it.
- * Barriers are needed only before a layer that uses a group in use since the last
- * barrier, within layers that have a bit more than once, and between the phases of two
- * chains. */
+ * A barrier is needed before a layer that uses a group in use since the last barrier,
+ * within a layer that has a bit more than once, and between the phases of two chains. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
@@ -124,8 +123,8 @@ public:
             next += entry::copy_words(q);
             entry::copy(a.entries, q, d_entries, d_threads.number, block_threads::count);
         }
-        // At index j, \c wrap has the last layer's parity bit of thread j − 1, and
-        // \c middle has thread j's parity bit between the first chain and the second.
+        // wrap[j] is the last layer's parity bit of thread j − 1. middle[j] is thread j's
+        // parity bit between the first chain and the second.
         auto* const wrap = shared_table ? next : outside;
         auto* const middle = wrap + pitch + 4;
         // A thread without a check uses the word after the words of its chain.
@@ -309,7 +308,7 @@ private:
     struct places {
         std::uint32_t at[MessageEdges];
         std::uint32_t head;
-        edge_places edges_at;              // like early, set only if External
+        edge_places edges_at;              // set only if External, as is early
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void find(unsigned layer, places& p) const
@@ -452,8 +451,8 @@ private:
     // The thread's records, beginning with the chain's first layer: in d_state, and in
     // shared memory.
     std::uint32_t *d_own_state, *d_own_shared;
-    std::uint32_t d_prefetched_layers; // number of the chain's layers in device memory,
-                                       // or 0
+    std::uint32_t d_prefetched_layers; // number of the chain's layers whose records the
+                                       // thread prefetches, or 0
     float* d_external;
     std::uint32_t* d_entries; // the table of edges in shared memory
 };

@@ -86,7 +86,7 @@ struct record<Edges, true, Pitch> {
     {
         store_vector(reinterpret_cast<vector*>(own), v, shared);
     }
-    // Makes this a record without messages.
+    // Sets the record to one without messages.
     __device__ void begin(float posterior_before)
     {
         set(low_bits, low_bits, 0, 0, posterior_before);
@@ -127,9 +127,9 @@ template <unsigned Edges, unsigned Pitch>
 struct record<Edges, false, Pitch> {
     // A layer has one row per word of the record: both magnitudes, the posterior, and the
     // signs if there are many edges. The low bits and the sign bit of a magnitude are
-    // free. These bits hold the signs of up to 14 edges: up to eight in the low bits of
-    // the first magnitude, up to four in the low bits of the second magnitude, and one in
-    // each sign bit. The lowest bits of the second magnitude hold the index of the edge
+    // free and hold the signs of up to 14 edges. The low bits of the first magnitude have
+    // up to eight signs, those of the second magnitude up to four, and each sign bit has
+    // one. The lowest bits of the second magnitude hold the index of the edge
     // with min1.
     static constexpr bool narrow = Edges <= 14;
     static constexpr unsigned rows = narrow ? 3 : 4;
@@ -228,7 +228,7 @@ struct record<Edges, false, Pitch> {
         signs = all_signs;
         posterior = bits(posterior_before);
     }
-    // Makes this a record without messages.
+    // Sets the record to one without messages.
     __device__ void begin(float posterior_before) { set(0, 0, 0, 0, posterior_before); }
     // store_first() and load_first() handle a record without messages, which has only a
     // posterior.

@@ -76,8 +76,8 @@ struct kept_rule {
     }
 };
 
-// Returns four posteriors for each half of the words: for the channel values in the bytes
-// of \p x in the lower halves, and for those of \p y in the upper halves.
+// Returns four words with posteriors in both halves. The lower halves are for the channel
+// values in the bytes of \p x, the upper halves for those in the bytes of \p y.
 __device__ inline uint4
 four_posteriors(const constants& c, std::uint32_t x, std::uint32_t y)
 {

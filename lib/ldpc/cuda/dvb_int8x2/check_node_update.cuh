@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Computes a check's new messages from its two minima (the check node update). min1
- * is the smallest variable-to-check magnitude. The is_min1 bit of an edge is set if the
- * edge's message has this magnitude. */
+ * is the smallest variable-to-check magnitude. The is_min1 bit of an edge is set if its
+ * variable-to-check message has this magnitude. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_CHECK_NODE_UPDATE_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_CHECK_NODE_UPDATE_CUH
@@ -43,8 +43,8 @@ public:
         d_product = (bits(min1) & signs) | k.ones;
 #pragma unroll
         for (unsigned o = 0; o < octets; ++o) {
-            // A byte is built as a sum that starts in the middle of its range: a positive
-            // sign subtracts half the weight of its bit, and a negative sign adds it.
+            // A byte is built as a sum that starts in the middle of its range. A positive
+            // sign subtracts half the weight of its bit, a negative sign adds this half.
             const unsigned edges = Edges - 4 * o;
             d_octet[o] = all(1024 + (edges == 1   ? 64
                                      : edges == 2 ? 80

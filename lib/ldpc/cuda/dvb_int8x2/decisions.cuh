@@ -43,7 +43,7 @@ __device__ inline void layered_int8x2_kernel<Shape>::each_sum(unsigned first,
     each_loaded_ahead<std::uint32_t, together>(
         d_first + first,
         d_first + end,
-        [&](unsigned i, std::uint32_t& word) { // this is called past the last layer too
+        [&](unsigned i, std::uint32_t& word) { // i may be past the last layer
             word = check_messages::load_decision(layer_state(min(i + 1, last)), d_j);
         },
         [&](unsigned i, std::uint32_t word) {
@@ -59,8 +59,9 @@ __device__ inline unsigned
 layered_int8x2_kernel<Shape>::satisfied(unsigned candidates) const
 {
     std::uint32_t before = decision_before();
-    // The first round tests one layer, which is enough while many errors are left. Both
-    // chains make the same number of rounds, enough for the longer one.
+    // The first round tests one layer, because a codeword with many errors nearly always
+    // violates one of its checks. Both chains make the number of rounds of the longer
+    // chain.
     const auto most = max(d_table.begins[1], d_table.begins[2] - d_table.begins[1]);
     for (unsigned first = 0, end = 1; first < most; first = end, end += 12) {
         std::uint32_t sum = 0;

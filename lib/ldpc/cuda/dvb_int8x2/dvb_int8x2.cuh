@@ -13,18 +13,18 @@
  * register, and after check c + 1 it stores the parity bit. From the last layer, the
  * posterior goes to the first layer of the neighbouring thread. If a code has two chains
  * of layers (chain_order.h), each chain has its own group of threads. Messages are
- * compressed, so that the L2 cache can hold them: two magnitudes per check, one for the
- * edge with the smallest variable-to-check magnitude (min1) and one for all others, and
- * per edge its sign and a bit that tells whether it has min1.
+ * compressed, so that the L2 cache can hold them. A check has two magnitudes, one for the
+ * edge with the smallest variable-to-check magnitude (min1) and one for all others. Each
+ * edge has a sign and a bit that is set if the edge has min1.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
  * as far as possible (External). If registers suffice, a thread reads such a posterior
  * before the preceding layer is written, unless the posterior may still change
  * (early_edges in chain_table.h).
  *
- * Barriers are needed only before a layer that uses a group in use since the last
- * barrier, within layers that have a bit more than once, and between the phases of two
- * chains. Otherwise warps can drift apart. */
+ * A barrier is needed before a layer that uses a group in use since the last barrier,
+ * within a layer that has a bit more than once, and between the phases of two chains.
+ * Otherwise warps can drift apart. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
@@ -447,7 +447,7 @@ private:
         half2 first, second;
         std::uint32_t head;
         parity own;
-        edge_places edges_at;              // like early, set only if External
+        edge_places edges_at;              // set only if External, as is early
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void prepare(unsigned layer, fetched& f, prepared& p) const
@@ -518,9 +518,9 @@ private:
         return !TwoChecksPerWord && d_first + d_j == 0 ? 0 : posterior_before();
     }
 
-    // Returns whether no bit precedes the lower check of the thread's first layer. This
-    // holds with two checks per word for thread 0 of the first chain. The last bit of
-    // thread 179 precedes the upper check of thread 0.
+    // Returns whether no bit precedes the lower check of the thread's first layer. With
+    // two checks per word, thread 0 of the first chain is such a thread; the last bit of
+    // thread 179 precedes its upper check.
     __device__ bool follows_last() const
     {
         return TwoChecksPerWord && d_first + d_j == 0;

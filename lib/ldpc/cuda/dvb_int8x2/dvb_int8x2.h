@@ -14,12 +14,13 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 struct int8x2_arguments : block_arguments {
-    // The message rule, in both halves: the magnitude for a minimum m is span · sat(m ·
-    // slope + floor), rounded to a unit, where sat() clamps to 0 … 1.
+    // The message rule, with the same 16-bit float in both halves: the magnitude for a
+    // minimum m is span · sat(m · slope + floor), rounded to a step, where sat() clamps
+    // to 0 … 1.
     std::uint32_t slope, floor, span;
     std::uint32_t codewords_per_word; // one or two
     bool wrap_shared; // whether bits that pass between threads are in shared memory
-    const std::uint32_t* entries; // result of chain_table::entries()
+    const std::uint32_t* entries; // table of edges, from chain_table::entries()
     // Constants that the compiler must not know, so that they stay in registers.
     // \c halves has the high byte of 16-bit floats from 0.5 to 0.625 four times. The
     // others have a 16-bit float in both halves: 1, 2048 and −64.

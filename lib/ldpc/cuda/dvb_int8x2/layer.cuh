@@ -17,8 +17,8 @@ template <bool First>
 __device__ inline void layered_int8x2_kernel<Shape>::iterate()
 {
     const auto q = d_layers;
-    // The bit before the first chain is the neighbouring thread's bit of the last layer;
-    // the bit before the second chain is the thread's own bit of the first chain's last
+    // The bit before the first chain is the neighbouring thread's bit of the last layer.
+    // The bit before the second chain is the thread's own bit of the first chain's last
     // layer. No thread uses the values that are stored for the bit before check 0 and for
     // threads without a check.
     auto* const at = d_first > 0 ? parity_at(d_first - 1, d_j)

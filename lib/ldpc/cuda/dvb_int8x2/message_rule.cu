@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The int8 message rule, as kernels compute it with 16-bit floats in both halves of a
- * word. */
+/* Derives the parameters with which kernels compute the int8 message rule in 16-bit
+ * floats, and compares the result with message_rule.h. */
 
 #include "arithmetic.cuh"
 #include "message_rule.h"

@@ -12,7 +12,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// A kernel and the memory that it needs.
+// A kernel, the form of its table, and the size of its scratch memory.
 struct dvb_int8x2_variant {
     void (*kernel)(chain_table, int8x2_arguments) = nullptr;
     chain_layers::form form;

@@ -19,14 +19,14 @@ namespace device {
  * \brief A demapper for the frames of batches, one batch after the other.
  *
  * Tables with the LLRs of all cells of the I/Q plane are computed on the device when
- * frames first need them. New tables replace old ones in turn, except those that frames
- * of the batch need. Frames for which no table is free are demapped without one.
+ * frames first need them. New tables replace old ones in cyclic order, except tables that
+ * frames of the batch need. Frames for which no table is free are demapped without one.
  */
 class symbol_demapper
 {
 public:
     //! \param codewords largest number of frames per batch
-    //! \param tables number of tables that are kept, 1 to 64
+    //! \param tables largest number of tables in device memory, 1 to 64
     symbol_demapper(const setup& setup, std::size_t codewords, unsigned tables = 32);
     ~symbol_demapper();
 

@@ -13,8 +13,8 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace quasi_cyclic {
 
-// Loads and stores that bypass the L1 cache and ask the L2 cache to keep 70 % of the
-// lines. If it were to keep all lines, they would evict each other.
+// Loads and stores that bypass the L1 cache and ask the L2 cache to retain 70 % of the
+// lines. If the L2 cache retained all lines, they would evict each other.
 class l2_resident
 {
 public:

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Launch plan for quasi-cyclic codes with leaves in int8: the table of a code, and the
- * launch. */
+/* Launch plan for quasi-cyclic codes with leaves (see quasi_cyclic.cuh) in int8: makes a
+ * code's table, and launches the kernel. */
 
 #include "ldpc/cuda/dvb_int8x2/plan.h"
 #include "quasi_cyclic.cuh"
@@ -42,8 +42,8 @@ struct host_table {
     std::vector<std::uint32_t> edges;
 };
 
-// Returns the number of threads per team with which the most threads of a multiprocessor
-// have work. The multiprocessor's shared memory suffices for \p teams teams. Among
+// Returns the number of threads per team that maximises the number of busy threads per
+// multiprocessor. The multiprocessor's shared memory suffices for \p teams teams. Among
 // equally good numbers, the smallest is chosen.
 unsigned team_threads(unsigned largest, unsigned max_threads, std::size_t teams)
 {
@@ -141,8 +141,8 @@ public:
 
 private:
     // Chooses the check of a layer's first thread so that bits in use since the last
-    // barrier go to the same threads again. Returns true if that is impossible and a
-    // barrier is needed.
+    // barrier go to the same threads again. Returns whether no check achieves this, so
+    // that a barrier is needed.
     bool next_shift(const std::vector<std::uint32_t>& bits, bool whole)
     {
         std::set<unsigned> shifts;
@@ -211,7 +211,7 @@ bool make_table(const ldpc_code& code,
             }
         }
     }
-    // One more place, for threads without a team.
+    // The place after those of the team is for threads without a team.
     t.pitch = (t.team + 1 + 3) / 4 * 4;
     // Zeros precede the first unit; kernels fetch ahead past the last unit.
     t.state_words = (runs.state_words() + 2 * quasi_cyclic::max_message_words) * t.pitch;

@@ -5,17 +5,17 @@
  * single check. Examples are the codes of 5G NR and AR4JA. Each team of threads decodes
  * up to two codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
- * Threads work in teams. A unit is a layer or, if a layer has more checks than a team has
- * threads, a part of it; each thread of a team updates one check of the unit. Shared
- * memory holds the posteriors of all bits. Messages are compressed, so that the L2 cache
- * can hold them. A run is a sequence of units of one kind; one loop, compiled for their
- * degree, processes it. Branches in this loop depend only on the kernel's parameters, so
- * that warps stay together. A thread without a check runs the same code on a word of its
- * own.
+ * Threads work in teams. A unit is a layer, or a part of a layer with more checks than a
+ * team has threads. Each thread of a team updates one check of the unit. Shared memory
+ * holds the posteriors of all bits. Messages are compressed, so that the L2 cache can
+ * hold them. A run is a sequence of units of one kind. One loop, compiled for the units'
+ * degree, processes a run. Branches in this loop depend only on the kernel's parameters,
+ * so that warps stay together. A thread without a check runs the same code on a word of
+ * its own.
  *
- * The variable-to-check message of a leaf is its channel value in each iteration, so that
- * this value stays in shared memory. The posterior of a leaf is computed from the channel
- * value and the stored message when it is needed. */
+ * The variable-to-check message of a leaf is its channel value in each iteration.
+ * Therefore this value stays in shared memory. The posterior of a leaf is computed from
+ * the channel value and the stored message when it is needed. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
@@ -47,8 +47,8 @@ class quasi_cyclic_kernel
     struct place {
         std::uint32_t edges = 0, state = 0;
     };
-    // A check's index, and the address of its posterior in column 0 at shift 0, in units
-    // of the smallest float. With factor 0, all edges have this address.
+    // A check's index, and the address of its posterior in column 0 at shift 0, as a
+    // float in units of 2^-149. With factor 0, all edges have this address.
     struct check {
         float j, address, factor;
     };
@@ -234,9 +234,9 @@ private:
                  __uint_as_float(there ? d_address : d_spare),
                  there ? 1.0f : 0.0f };
     }
-    // Returns the address of the posterior of an edge's bit. \p last is the last check
-    // whose index plus the shift is less than the lifting size Z, and \p start is the
-    // offset of check 0's bit.
+    // Returns the address of the posterior of an edge's bit. \p start is the offset of
+    // check 0's bit. \p last is the last check whose index plus the circulant's shift is
+    // less than the lifting size Z.
     __device__ std::uint32_t
     place_of(const check& c, std::uint32_t last, std::uint32_t start) const
     {
@@ -389,7 +389,7 @@ private:
         if (barrier) {
             __syncthreads();
         }
-        // Units lack edges only if their degree is padded to this one.
+        // Units lack edges only if their degree was padded to Degree.
         constexpr bool filled =
             !Kind::leaf && padded_degree(Degree - 1) == Degree && Degree != 32;
         half2 t[Degree];

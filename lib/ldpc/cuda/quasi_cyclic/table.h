@@ -36,7 +36,7 @@ struct quasi_cyclic_table {
     const std::uint32_t* edges;
     std::uint32_t edge_words;
     std::uint32_t n;           //!< number of bits of a codeword
-    std::uint32_t minus_z;     //!< −4·Z in units of the smallest float, as bits
+    std::uint32_t minus_z;     //!< bits of the float −4·Z · 2^-149; Z: lifting size
     std::uint32_t leaves_from; //!< lowest position of a leaf in the codeword
     std::uint32_t team;        //!< number of threads per team
     std::uint32_t teams;       //!< number of teams per block
@@ -83,8 +83,8 @@ GPUFEC_HOST_DEVICE constexpr unsigned kind_of(unsigned degree, bool leaf)
 {
     return padded_degree(degree) | unsigned(leaf) << 6;
 }
-// These functions return, for the number of a kind, the number of words of a check's
-// messages, whether there is a leaf, and the number of words of a unit in the table.
+// These functions return properties of the kind with a number: words of a check's
+// messages, whether units have a leaf, and words of a unit in the table.
 GPUFEC_HOST_DEVICE constexpr unsigned message_words(unsigned kind)
 {
     const unsigned degree = kind & 63;

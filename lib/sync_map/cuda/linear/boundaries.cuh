@@ -14,8 +14,8 @@ namespace gr::gpufec::sync_map {
 
 enum class direction { forward, backward };
 
-// The number of a thread's warp, and how many warps a block has. One: a block is one
-// warp.
+// Return the index of a thread's warp in its block, and the number of warps of a block.
+// One: a block is one warp.
 template <bool One>
 __device__ unsigned warp_number()
 {
@@ -42,8 +42,8 @@ __device__ void fours_of_row(unsigned stride, Use&& use)
     }
 }
 
-// Sums the warps' parts of a row, scales it and makes it the current row. Stores it as
-// \p alpha if \p keep.
+// Sums the warps' parts of a row, scales the row and makes it the current row. If \p keep
+// is true, also stores the row in \p alpha.
 template <bool One, class Row, class Metric>
 __device__ void next_boundary(const linear_layout& l,
                               linear_shared<Row, Metric>& s,
@@ -85,8 +85,8 @@ __device__ void next_boundary(const linear_layout& l,
     block_sync();
 }
 
-// Applies the insertions before a symbol to the current row. Stores it as \p alpha unless
-// that is nullptr.
+// Applies the insertions before a symbol to the current row. Stores the result in
+// \p alpha unless \p alpha is nullptr.
 template <class Row, class Metric>
 __device__ void insert(const sync_geometry& g,
                        const linear_layout& l,

@@ -39,7 +39,7 @@ __device__ void decode_linear(const sync_geometry& g,
     row_scale scale;
     double log_weight = 0, entropy = 0;
     unsigned last = 0;
-    // One loop serves both directions, so that there is one copy of the sweep.
+    // One loop serves both directions, so that the kernel contains the sweep only once.
 #pragma unroll 1
     for (unsigned k = 0; k < 2 * g.symbols; ++k) {
         const bool back = k >= g.symbols;

@@ -14,18 +14,18 @@
 namespace gr::gpufec::sync_map {
 
 //! Parameters of the search. Kernels also take a sync_geometry that describes an attempt
-//! (start_search): `window` is the attempt's window, and `symbols` is the number of
-//! warm-up symbols.
+//! (see start_search in setup.h): `window` is the attempt's window, and `symbols` is the
+//! number of warm-up symbols.
 struct start_geometry {
     start_search search;
-    double log_symbol; //!< log of the factor that the recursion leaves out, per symbol
+    double log_symbol; //!< natural log of the factor per symbol that rows leave out
     bool narrow;       //!< the first attempts narrow their windows
-    // Input and output of a frame.
+    // Layout of a frame's input and output; sizes and offsets are in bytes.
     std::uint32_t window, symbols;
     std::size_t input_bytes, start_at, end_at, items_at, output_bytes,
         boundary_matches_at;
     std::uint32_t item_bytes;
-    // Input of the batch.
+    // Layout of the batch's input: number of items, and offsets in bytes.
     std::uint32_t items;
     std::size_t whole_at, batch_items_at;
 };
@@ -225,7 +225,8 @@ __device__ void write_found(const start_geometry& sg,
     block_sync();
 }
 
-// Finds the frames of the batch; a block takes one at a time.
+// Writes the inputs of a batch's frames: copies whole frames, and searches the beginnings
+// of the others. A block handles one frame at a time.
 template <bool One, class Row, class Metric, class MakeSweep>
 __device__ void find_starts(const sync_geometry& g,
                             const start_geometry& sg,

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Input of the linear form: priors of the words, and received items as bits or as branch
- * metrics of each symbol. */
+/* Input of the linear form: priors of the words, and received items as bits or as one
+ * transmission weight per symbol. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_ITEMS_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_ITEMS_CUH
@@ -62,7 +62,7 @@ inline __device__ std::int64_t item_position(const sync_geometry& g,
 
 // ---- items for kernels of N rows; shorter words leave `spare` rows unused ----
 
-constexpr int steps_at_once = 4; // number of steps whose inputs are read at once
+constexpr int steps_at_once = 4; // number of steps that one read_four() serves
 
 //! Items of the binary alphabet: bits, erasures or probabilities of a 1. Bit t of a word
 //! is symbol t.

@@ -128,8 +128,8 @@ struct linear_kernel {
     bool wide; // linear_shared is in device memory
     unsigned warps;
     linear_layout layout;
-    std::size_t shared;   // bytes per block
-    std::size_t resident; // blocks
+    std::size_t shared;   // bytes of shared memory per block
+    std::size_t resident; // number of blocks that are resident on the device
 
 private:
     linear_layout layout_of(const setup& setup,

@@ -11,7 +11,7 @@
 
 namespace gr::gpufec::sync_map {
 
-constexpr unsigned max_warps = 8; // of a block
+constexpr unsigned max_warps = 8; // maximum number of warps per block
 
 //! Codebook and work memory of the linear form's kernels.
 struct linear_memory {
@@ -22,28 +22,31 @@ struct linear_memory {
     std::uint32_t segments, first_segment;
     void* alpha;        //!< per block: (symbols + 1) rows of forward metrics
     void* rows;         //!< per block: padded window × q lattice values between segments
-    double* prior_sums; //!< per block: one per index
-    double* wide; //!< per block: linear_layout::bytes; nullptr: this is in shared memory
+    double* prior_sums; //!< per block: sum of the priors of each index
+    //! Per block: linear_layout::bytes for linear_shared; nullptr: in shared memory.
+    double* wide;
 };
 
-/*! Layout of rows, and of a block's shared memory. The host computes it once.
+/*! Layout of rows, and of a block's shared memory, computed once by the host.
  *
  * Sweeps take steps in groups of four. A group begins at step N, the number of the
  * kernel's rows, and must be aligned, so rows begin at an offset from their aligned
  * address. The groups from there on produce all outputs but the last N. So the window is
  * padded with values of weight 0 until its length exceeds N by a multiple of four. */
 struct linear_layout {
-    std::uint32_t window; //!< padded
-    std::uint32_t offset; //!< of a row's first value from its aligned address
-    std::uint32_t length; //!< of a row with its offset, a multiple of four
-    std::uint32_t stride; //!< between rows that whole warps read, four values per lane
+    std::uint32_t window; //!< number of drifts, padded
+    //! Number of values from a row's aligned address to its first value.
+    std::uint32_t offset;
+    std::uint32_t length; //!< offset plus values of a row, rounded to a multiple of four
+    //! Distance in values between rows that whole warps read, four values per lane.
+    std::uint32_t stride;
     std::uint32_t waiting_rows;
     std::uint32_t alpha, posterior, current, partial, waiting, prior, one, if_zero,
-        if_one;        //!< byte offsets of linear_shared; `weights` has that of `one`
-    std::size_t bytes; //!< of linear_shared
+        if_one;        //!< byte offsets in linear_shared; `weights` begins at `one`
+    std::size_t bytes; //!< size of linear_shared
 
-    //! Numbers of weights per item with a meaning of their own: items are bits, and items
-    //! are not stored.
+    //! Special values of the argument `symbols` of of(): items are stored as bits, or
+    //! not at all.
     static constexpr unsigned bits = 0, not_stored = ~0u;
 
     //! \p rows: rows of the kernel's lattice after row 0. \p symbols: number of weights
@@ -90,13 +93,13 @@ struct linear_layout {
 // order of the sweep, and 0 beyond the window.
 template <class Row, class Metric>
 struct linear_shared {
-    double* scratch;   // 64 values
-    Metric* alpha;     // of a boundary, and of the one before while it is copied
+    double* scratch;   // for reductions over the block: 64 values
+    Metric* alpha;     // α at two boundaries, one of which is being copied
     Metric* posterior; // L(D), q values
-    Row* current;      // metrics that a sweep starts from
+    Row* current;      // boundary metrics from which a sweep starts
     Row* partial;      // sums over the words of each warp: warps × stride
     Row* waiting;      // outputs of each warp, not yet summed over its lanes
-    Row* prior;        // of the words of each warp's lanes
+    Row* prior;        // priors of the words of each lane: warps × 32
     // For bits, the item of each of window + n steps: a mask, all ones for a 1, and the
     // weights of a sent 0 and a sent 1.
     std::int32_t* one;

@@ -29,7 +29,7 @@ public:
                                           : linear_any<false, Row, Metric>,
                    device)
     {
-        // Wide windows need so much memory that not all blocks may have it.
+        // With wide windows, the device has too little memory for all resident blocks.
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "device memory");
         d_max_blocks = std::max<std::size_t>(1, free / 8 / bytes_of(1));
@@ -92,7 +92,7 @@ private:
             return kernel_with<Items, 10, 0>(q);
         }
 #ifndef GPUFEC_FEW_KERNELS
-        // More kernels exist in float only, to limit the build time.
+        // Other word lengths have kernels in float only, to limit the build time.
         if constexpr (std::is_same<Metric, float>::value) {
             switch (n) {
             case 2:

@@ -7,8 +7,8 @@
  * Row t lags t steps behind row 0, so in step k every row reads the same received item. A
  * lane needs n registers for any window. Outputs are summed over the lanes in chunks.
  *
- * Both recursions are the same sweep and run the same instructions, because few
- * instructions fit in a multiprocessor's caches. The operator S_t sends or deletes symbol
+ * Both recursions are the same sweep and run the same instructions, because a
+ * multiprocessor has small instruction caches. The operator S_t sends or deletes symbol
  * t, and the operator I inserts any number of symbols. The forward recursion applies I,
  * S₀, I, S₁, …, I, Sₙ₋₁ in this order, and the backward recursion is the transpose.
  * Forward rows are stored as I·α, and backward drifts are counted from the window's end.

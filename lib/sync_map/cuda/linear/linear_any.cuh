@@ -25,7 +25,7 @@ struct any_sweep {
     const linear_memory& memory;
     linear_shared<Row, Metric>& s;
     const double* prior_sums;
-    Row* rows; // window × q of this block
+    Row* rows; // lattice values between segments, window × q for this block
     const row_weights<Row>& weights;
     unsigned index = 0;
     direction towards = direction::forward;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The lattice of one word in the registers of a lane, and the selection of branch metrics
- * by bits. */
+/* The lattice of one word in the registers of a lane, and the selection of transmission
+ * weights by bits. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_WORD_LATTICE_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_WORD_LATTICE_CUH
@@ -61,7 +61,7 @@ struct bit_item {
 template <int N, int Spare, class Row>
 struct word_lattice {
     Row x[N + 1];
-    std::int32_t sent[N]; // in the order of the sweep
+    std::int32_t sent[N]; // symbols in the order of the sweep; see bit_items::split()
     const row_weights<Row>& weights;
     Row last_insertion;
     int spare;

@@ -252,7 +252,7 @@ private:
     const band_weights<drifts> d_bound;
     const buffer<std::uint32_t> d_words;
     const trie_grid d_grid;
-    const unsigned d_ends; // band_ends::from
+    const unsigned d_ends; // first index for which β covers all drifts; 0: none
     const trie_layout d_end_layout;
     const trie_weights<float, end_drifts> d_end_weights;
     const trie_grid d_end_grid;

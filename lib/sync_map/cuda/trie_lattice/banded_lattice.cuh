@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The trie lattice in a band of C drifts that follows a frame's path. A lane decodes a
- * frame, so no data crosses lanes. Frames that may lose more than max_lost of their
- * weight (band.h), or that no path in the band explains, are put on a list, to be decoded
- * again with all drifts. */
+ * frame, so no data crosses lanes. A frame may lose more than max_lost of its weight (see
+ * band.h), or no path in the band may explain the frame. Such frames are put on a list,
+ * to be decoded again with all drifts. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_BANDED_LATTICE_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_BANDED_LATTICE_CUH
@@ -14,11 +14,11 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Largest part of a frame's weight that may be lost, and so the largest error of a
-//! posterior.
+//! Largest fraction of a frame's weight that may be lost, and therefore the largest error
+//! of a posterior.
 constexpr double max_lost = 1e-8;
 
-//! Values of a band_bound for the kernel.
+//! Values of a band_bound (see band.h) in float, for the kernel.
 template <int C>
 struct band_weights {
     float growth, leave[C], enter[C];
@@ -40,8 +40,8 @@ struct frames_again {
  * all drifts gives the weight of such paths over the last indices.
  */
 struct band_ends {
-    std::uint32_t from;      // first of these indices; 0: unused, the band holds all ends
-    float* metrics;          // per frame: window
+    std::uint32_t from;      // first of the last indices; 0: unused
+    float* metrics;          // β per frame: `window` values
     std::int32_t* exponents; // per frame: exponent of the scale of its metrics
 
     __device__ float* of(const sync_geometry& g, unsigned frame) const
@@ -225,8 +225,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return float(most);
     }
 
-    // Replaces the band's β by that of all drifts. Returns the largest value outside the
-    // band.
+    // Replaces β in the band by \p metrics, which cover all drifts of the window. Returns
+    // the largest of the metrics outside the band.
     __device__ float take_end(row& r, const float* metrics) const
     {
         float most = 0;
@@ -253,8 +253,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return out;
     }
 
-    // Moves the band by one drift if one side of it holds more than half of α, towards
-    // that side, unless the band is at the end of the window.
+    // If one side of the band holds more than half of α, moves the band by one drift to
+    // that side, within the window.
     __device__ void follow(row& r)
     {
         float low = 0, middle = 0, high = 0;
@@ -285,7 +285,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return sum;
     }
 
-    // Prefetches what the backward recursion reads next, for the index before this one.
+    // Prefetches the data that the backward recursion reads at index i − 1.
     __device__ void fetch(unsigned i) const
     {
         constexpr unsigned line = 128;

@@ -27,7 +27,7 @@ struct trie_frames {
     const bool there; // this lane has a frame of the batch
     std::byte* const out;
     unsigned first = 0;  // window index of the drift of a row's first value
-    unsigned before = 0; // number of items packed before the window's first one
+    unsigned before = 0; // number of packed items before the window's first item
     row_scale scale;
     bool valid;
 
@@ -62,9 +62,9 @@ struct trie_frames {
     }
 
     // Packs the items of the warp's frames as bits, from the item at boundary \p symbol
-    // and the window's first drift on. Positions outside the received
-    // sequence are marked unknown, which is harmless: each path through them begins or
-    // ends at a drift of metric 0.
+    // and the window's first drift on. Positions outside the received sequence are marked
+    // unknown, which is harmless: each path through such positions begins or ends at a
+    // drift of metric 0.
     __device__ void
     pack_items(const std::byte* input, unsigned group, unsigned symbol = 0) const
     {
@@ -145,8 +145,8 @@ struct trie_frames {
     // Summary of a boundary's drift posteriors.
     struct boundary_drift {
         unsigned likeliest;
-        double entropy; // bits
-        double sum;     // of products of α and β over all drifts
+        double entropy; // of the drift posteriors, in bits
+        double sum;     // sum of α·β over all drifts
     };
 
     // Writes the drift posteriors of a boundary, proportional to α·β, if g.drifts is set,

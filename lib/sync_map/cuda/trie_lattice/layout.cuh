@@ -17,10 +17,10 @@ constexpr unsigned trie_bits = 10;
 constexpr int trie_rows = 16;
 
 /*! Packed codeword. Bits 4 to 7 are the codeword's first four bits, which choose a row of
- * the first trie. Bits 0 to 3 and 15 to 17 are its ending, the path in the second trie,
- * with the bit visited first as the highest. Bits from number_shift on are the codeword's
- * number D. The codewords of an index are in the order in which the second trie visits
- * them. */
+ * the first trie. Bits 0 to 3, 15 and 16 are its ending, the path in the second trie,
+ * with the bit visited first as the highest. Bit 17 is 0, so that no ending equals that
+ * of `none`. Bits from number_shift on are the codeword's number D. The codewords of an
+ * index are in the order in which the second trie visits them. */
 struct trie_word {
     static constexpr std::uint32_t row = 0xf0, ending = 0x3800f, none = 0xffffffff;
     static constexpr unsigned outer_shift = 15, number_shift = 18;
@@ -32,13 +32,14 @@ template <class Row, int C>
 struct trie_weights {
     Row match, mismatch, erased;
     Row insertion[C + 1]; //!< powers of the weight of an insertion, from 0 on
-    Row size;             //!< scale of rows, a power of two
+    Row size;             //!< scale of normalised rows, a power of two of at most 1
     double log_size;
     double log_index; //!< natural logarithm of the factor per index that rows leave out
 
-    //! log2 of the largest value that a row may reach within an index, and of the ratio
-    //! of a row's largest value to the smallest one that must not underflow.
+    //! log2 of the largest value that a row may reach within an index.
     static constexpr double range = sizeof(Row) == 4 ? 120 : 1000;
+    //! log2 of the ratio of a row's largest value to the smallest one that must not
+    //! underflow.
     static constexpr double least_range = sizeof(Row) == 4 ? 80 : 500;
 
     //! Returns log2 of the largest factor by which an index multiplies a row.
@@ -74,10 +75,10 @@ struct alignas(8) trie_items {
 };
 
 struct trie_memory {
-    const std::uint32_t* words; //!< 2 directions × frame_symbols × q
-    void* alpha;                //!< per warp: (outputs + 2) × 32·C
-    void* partial;              //!< per warp: q × 32
-    trie_items* items;          //!< per warp: frames × item_words
+    const std::uint32_t* words; //!< trie_word: 2 directions × frame_symbols × q
+    void* alpha;                //!< per warp: α, (outputs + 2) × 32·C values
+    void* partial;              //!< per warp: each lane's part of L(D), q × 32
+    trie_items* items;          //!< per warp: packed items, frames × item_words
 };
 
 // Sixteen bytes, read or written at once.
@@ -147,10 +148,10 @@ __device__ void write_row(std::byte* lane, unsigned number, const trie_row<Row, 
 
 //! Division of a warp's lanes and memory among its frames, computed by the host.
 struct trie_layout {
-    std::uint32_t lanes;      //!< per frame
-    std::uint32_t frames;     //!< per warp
+    std::uint32_t lanes;      //!< number of lanes per frame
+    std::uint32_t frames;     //!< number of frames per warp
     std::uint32_t item_words; //!< number of trie_items per frame
-    std::uint32_t warp_bytes; //!< of shared memory per warp
+    std::uint32_t warp_bytes; //!< shared memory per warp, in bytes
 
     template <class Row, int C>
     static trie_layout of(unsigned window, unsigned symbols)

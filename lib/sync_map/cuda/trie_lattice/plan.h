@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Common parts of the launch plans of the trie lattice. */
+/* The launch grid of the trie lattice, and the interface of launch plans that can decode
+ * a list of frames. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_PLAN_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_PLAN_H
@@ -43,8 +44,8 @@ struct trie_grid {
         return blocks(count) * block_warps(count);
     }
 
-    std::size_t frames; //!< per warp
-    std::size_t warps;  //!< per block, at most
+    std::size_t frames; //!< number of frames per warp
+    std::size_t warps;  //!< maximum number of warps per block
     std::size_t processors;
 };
 

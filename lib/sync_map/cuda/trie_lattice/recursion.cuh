@@ -25,13 +25,15 @@ struct trie_warp {
     const sync_geometry& g;
     const trie_layout& l;
     const trie_weights<Row, C>& w;
-    const unsigned lane, slot, place; // slot: frame of the warp; place: lane of the frame
+    // Index of this lane in the warp, of its frame in the warp, and of the lane in the
+    // frame.
+    const unsigned lane, slot, place;
     // 1 if the frame has a lane before (below) or after (above) this one, else 0.
     const Row below, above;
     // Weight of C insertions if the frame has two such lanes, else 0.
     const Row far_below, far_above;
     std::byte* const warp_rows;
-    std::byte* const rows; // of this lane
+    std::byte* const rows; // this lane's 16 rows
     Row* const partial;    // this lane's part of L(D), 32 lanes per word
     Row* met_at = nullptr;
     const std::uint32_t* words = nullptr;

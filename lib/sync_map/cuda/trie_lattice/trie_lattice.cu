@@ -29,7 +29,8 @@ public:
             return 32 / ((g.window + drifts - 1) / drifts);
         };
         const bool pays = C < 13 || 5 * in_a_warp(C) >= 8 * in_a_warp(9);
-        // Insertions beyond the reach are lost; their weight must be negligible.
+        // Insertions beyond the next J drifts (see trie_warp) are lost; their weight must
+        // be negligible.
         const double lost = std::pow(g.insertion, J == C ? J * Reach : J);
         if (setup.form != sync_form::linear || setup.code.alphabet() != 2 ||
             g.n != trie_bits || g.q > 1u << trie_bits || g.soft_input || g.priors ||
@@ -44,7 +45,8 @@ public:
         check(cudaMemGetInfo(&free, &total), "device memory");
         const bool fits =
             plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
-        // With fewer warps, a lane per word is as fast (docs/reference/kernels.md).
+        // With fewer warps, the linear form without tries is as fast
+        // (docs/reference/kernels.md).
         const unsigned fewest =
             setup.kernels == ten_bit_kernels::by_batch ? Warps / 4 : 1;
         return fits && plan->d_grid.warps >= fewest ? std::move(plan) : nullptr;
@@ -59,11 +61,11 @@ public:
           d_grid(d_layout, Warps, device)
     {
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
-        // Smallest batch that is decoded with tries. With 32 words it is half the number
-        // of frames that the device decodes at once, see
+        // Smallest batch that is decoded with tries. With 32 words, this batch is half
+        // the number of frames that the device decodes at once, see
         // docs/decisions/2026-11-22-sync-tries.md. With q words, tries take 0.67 + q/96
-        // times as long and the fallback q/32 times. The power of the number of warps
-        // fits the rates with less shared memory in docs/reference/kernels.md.
+        // times as long and the fallback q/32 times. The exponent 0.4 fits the rates with
+        // less shared memory, and so fewer warps, in docs/reference/kernels.md.
         const double q = std::max(32u, d_geometry.q);
         const double part =
             (0.67 + q / 96) * 16 / q *
@@ -102,8 +104,8 @@ public:
                        sync_status* status,
                        cudaStream_t stream) const override
     {
-        // If more than half of the frames are listed, decoding all with tries is as fast
-        // as decoding the listed ones without.
+        // If more than half of the frames are listed, decoding all frames with tries is
+        // as fast as decoding the listed frames without tries.
         const bool many = g.frames >= d_many;
         const unsigned most = many ? g.frames / 2 : g.frames;
         d_few->launch_listed(

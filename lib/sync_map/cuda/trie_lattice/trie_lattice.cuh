@@ -44,7 +44,7 @@ struct warp_memory {
     static __device__ unsigned step() { return gridDim.x * (blockDim.x / 32); }
 
     unsigned warp, groups;
-    std::byte* rows; // in shared memory
+    std::byte* rows; // rows of all lanes, in shared memory
     Row *partial, *alpha;
     trie_items* items;
 };

@@ -204,8 +204,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     self.assertEqual(message, "")
 
     def test_FrameAndRate_OfferWhatTheCodesHave(self):
-        """The options include all frame sizes and rates of each standard, except that NR has only
-        some."""
+        """The options include all frame sizes and rates that the block accepts, and for NR at least
+        four sizes and four rates per graph."""
         ldpc = "variable_gpufec_ldpc_decoder_def"
         for key in [key for key, _ in self.code_blocks()] + [ldpc]:
             drawn = self.options(key)

@@ -55,8 +55,8 @@ class qa_sync_map_running(unittest.TestCase):
             decoder(status_tags="some")
 
     def test_frames_of_constant_length(self):
-        """With frame_items, frames decode like tagged frames, also with few output items per call.
-        Length tags have no effect on the frames then, and are passed on like other tags."""
+        """With frame_items, frames decode like tagged frames, even with few output items per call.
+        Length tags then have no effect on the frames, and the block copies them like other tags."""
         _, frames = small_frames(60)
         frames = [np.resize(f, 32) for f in frames] # pads each frame with its own beginning
         prior = dict(end_first=-3, end_prior=[1.0] * 8)
@@ -206,8 +206,8 @@ class qa_sync_map_running(unittest.TestCase):
         np.testing.assert_array_equal(run(framed_source(frames), block)[0], plain)
 
     def test_lock_and_unlock_in_the_middle_of_a_frame(self):
-        """lock() is called while no items are in the buffers around the block: GNU Radio would lose
-        them. Items inside the block are kept."""
+        """If the buffers around the block, whose items lock() loses, are empty, no items are lost:
+        the block retains the items inside it."""
         for mode in ("framed", "stream"):
             symbols, frames = small_frames(40, 0.0)
             items = np.concatenate(frames)

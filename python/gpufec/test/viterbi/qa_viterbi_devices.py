@@ -59,7 +59,8 @@ class qa_viterbi_devices(unittest.TestCase):
         self.small = dict(decode_length=D, overlap=L, batch=4)
 
     def test_decodes_where_the_input_lies(self):
-        """Input in the ring is not consumed while the next parallel block needs it as overlap."""
+        """The block does not consume input in the ring that the next parallel block needs as
+        overlap."""
         for soft_input in ("int8", "float"):
             items = support.soft_values(support.encode(self.bits), soft_input)
             source = gated_source(items)
@@ -115,8 +116,8 @@ class qa_viterbi_devices(unittest.TestCase):
         self.assertEqual(found[0], found[1])
 
     def locked_and_unlocked(self, **parameters):
-        """Sends the input in nine parts, with lock() and unlock() between them. Returns the decoder
-        and the output."""
+        """Sends the input in nine parts, with lock() and unlock() after each but the last. Returns
+        the decoder and the output."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
         decoder = gpufec.gpu_viterbi_pbvd(max_latency_ms=5, **parameters, **self.small)
@@ -129,7 +130,7 @@ class qa_viterbi_devices(unittest.TestCase):
             whole = (sent // 2 - L) // D
             self.assertTrue(eventually(lambda: len(sink.data()) == whole * D // 8))
             graph.lock()
-            graph.unlock() # the ring is then used from its start
+            graph.unlock() # makes the decoder use the ring from its start
         source.end()
         graph.wait()
         return decoder, sink.data()
@@ -153,7 +154,8 @@ class qa_viterbi_devices(unittest.TestCase):
         np.testing.assert_array_equal(output, support.decode(self.items, **self.small)[0])
 
     def test_two_decoders_of_one_source(self):
-        """Two decoders read the same ring; only one of them can pin its pages."""
+        """Two decoders that read the same ring both decode correctly, although only one can pin the
+        ring's pages."""
         source = support.vector_source(self.items)
         graph = gr.top_block()
         sinks = [blocks.vector_sink_b() for _ in range(2)]
@@ -182,8 +184,8 @@ class qa_viterbi_devices(unittest.TestCase):
         graph.wait()
 
     def test_output_goes_to_the_ring_by_itself(self):
-        """The device writes to the ring, around its end many times. If the ring is too small,
-        output is copied."""
+        """The device writes to the ring, and wraps around its end many times. If the ring is too
+        small, the block copies the output and logs this."""
         items = support.soft_values(support.encode(support.random_bits(400000, 3)),
                                     sigma=0.7, seed=3)
         expected, _ = support.decode(items, decode_length=D, overlap=L)
@@ -201,8 +203,8 @@ class qa_viterbi_devices(unittest.TestCase):
             self.assertEqual(said, copied, lines)
 
     def test_a_stop_while_output_goes_to_the_ring(self):
-        """A run can be stopped while the device writes to the ring. The next run has none of its
-        output."""
+        """If a run is stopped while the device writes to the ring, its output is correct so far,
+        and the next run has none of it."""
         expected, _ = support.decode(self.items, **self.small)
         decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", **self.small)
         for _ in range(3):
@@ -220,7 +222,8 @@ class qa_viterbi_devices(unittest.TestCase):
             np.testing.assert_array_equal(output, expected)
 
     def test_a_ring_between_two_decoders(self):
-        """Two decoders are in series; only one uses the ring between them in place."""
+        """Two decoders in series decode as on the CPU and log no copy, although only one can use
+        the ring between them in place."""
         def decode(backend):
             parameters = dict(backend=backend, **self.small)
             sink, graph = blocks.vector_sink_b(), gr.top_block()
@@ -275,7 +278,7 @@ class qa_viterbi_devices(unittest.TestCase):
                     self.assertIn("goes on with the CPU, nothing is lost", said[0])
 
     def locks(self, exchanged, **parameters):
-        """Decodes, with phase search, a stream in which I and Q are exchanged or, if `exchanged` is
+        """Decodes with phase search. In the stream, I and Q are exchanged or, if `exchanged` is
         false, a value is missing. Returns bits, lock tags and the backend."""
         items = support.soft_values(support.encode(support.random_bits(400000, 2)),
                                     sigma=0.5, seed=2)

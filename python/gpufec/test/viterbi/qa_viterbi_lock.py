@@ -58,7 +58,7 @@ class qa_viterbi_lock(unittest.TestCase):
 
     def test_CodeThatIsAnotherRotated_LocksAsWithout(self):
         """The code ccsds is the decoder's 171,133 with the second output inverted. With QPSK, a
-        rotation converts one into the other, so an additional preset ccsds changes nothing."""
+        rotation converts one code into the other, so adding the preset ccsds changes no output."""
         _, values = transmitted("ccsds", 30000, 5)
         expected = run(values, decoder(lock_constellation="qpsk"))[0]
         found = run(values, decoder(lock_constellation="qpsk", lock_presets=["ccsds"]))[0]
@@ -114,8 +114,8 @@ class qa_viterbi_lock(unittest.TestCase):
             self.assertIsNotNone(found(bits, output))
 
     def test_frames(self):
-        """Terminated frames begin at any value of the input. Their zero tails determine the
-        sign."""
+        """The decoder locks to terminated frames that begin at any value of the input, with either
+        sign, which their zero tails determine."""
         frame_bits, frames = 189, 100
         code = support.code_of(gpufec.find_conv_preset("gsm"))
         bits = support.random_bits(frame_bits * frames, 17)

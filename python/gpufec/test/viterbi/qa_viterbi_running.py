@@ -100,8 +100,8 @@ class qa_viterbi_running(unittest.TestCase):
             np.testing.assert_array_equal(output, expected)
 
     def test_lock_and_unlock_lose_nothing_of_the_block(self):
-        """lock() is called while the buffers around the block are empty: GNU Radio would lose their
-        items. Items inside the block are kept."""
+        """If the buffers around the block, whose items lock() loses, are empty, no bits are lost:
+        the block retains the items inside it."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=2, max_latency_ms=5,

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests streams: exact counts and bits, for input in pieces of any size, in all input formats."""
+"""Tests streams: exact counts and bits, for input in chunks of any size, in all input formats."""
 
 import unittest
 
@@ -27,8 +27,8 @@ def stages_of(values, puncturing="", outputs=2):
 
 class qa_viterbi_stream(unittest.TestCase):
     def check_counts(self, lengths, puncturing="", soft_input="int8", **parameters):
-        """Expects one bit per stage with a received value. All bits except the last 60 must be
-        correct; these lack the input that follows them."""
+        """Expects one bit per stage with a received value. All bits must be correct except the last
+        60, which lack the input after them."""
         bits = support.random_bits(max(lengths) + 10, 1)
         coded = support.encode(bits, puncturing=puncturing)
         for length in lengths:
