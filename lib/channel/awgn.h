@@ -60,9 +60,8 @@ private:
  * Bit 0 is sent as +1 and bit 1 as −1; positive soft values mean bit 0. With the same
  * parameters, the noise of coded bit n depends on the seed and n alone. Quantised outputs
  * are drawn from the exact distribution of the quantised sum, with one random number and
- * one table look-up per value. Unlike a rounded Gaussian sample, this needs no logarithm
- * or root and is exact in the tails. Float and quantised outputs of one seed have
- * different noise.
+ * one table look-up per value. A draw needs no logarithm or root, unlike a rounded
+ * Gaussian sample. Float and quantised outputs of one seed have different noise.
  */
 class GPUFEC_API awgn_channel
 {

@@ -58,8 +58,8 @@ double value_of(const std::string& text)
     return end == behind || *end ? std::nan("") : first / second;
 }
 
-// Offset of the distance of two numbers that differ by more than rounding. Edit distances
-// are smaller, because at most max_compared characters of a name are compared.
+// Added to the distance of two numbers that differ by 0.005 or more. Every edit distance
+// is smaller, because at most max_compared characters of a name are compared.
 constexpr double far_apart = 1000;
 
 // Returns the distance of two names and, to decide between names of equal distance, their
@@ -95,7 +95,7 @@ name_list by_distance(const std::string& name, name_list names)
     return names;
 }
 
-// Returns the names as "a, b and c".
+// Returns the names separated by ", ", with the separator `last` before the last name.
 std::string listed(const name_list& names, const char* last)
 {
     std::string text;

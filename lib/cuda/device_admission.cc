@@ -24,7 +24,7 @@ struct device_admission::place::state {
     clock::time_point asked = {}, woken = {};
     bool waits = false; // whether the decoder is in d_waiting
 
-    std::mutex waking; // held while wake is called: the destructor waits for the call
+    std::mutex waking; // held while wake() runs, so that ~place() waits for its end
     std::function<void()> wake;
 };
 

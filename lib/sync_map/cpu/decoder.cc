@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CPU decoder: divides a batch into chunks for worker threads, and moves frames
- * between the memory of a batch and the lanes of the kernels. */
+/* The CPU decoder: divides a batch into chunks for worker threads, moves frames between
+ * the memory of a batch and the lanes of the kernels, and prepares a single frame for the
+ * forward recursion. */
 
 #include "common/cpu_variant.h"
 #include "corridor.h"

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of joint decoding of several reads (received copies of a frame). Results are
- * compared with reference::read_by_read() and with reference::joint_posteriors(), and
- * more reads must have fewer errors. */
+/* Tests of joint decoding of several reads (received copies of a frame): comparison with
+ * reference::read_by_read() and reference::joint_posteriors(), outputs and batch sizes,
+ * soft, missing and undecodable reads, and fewer errors with more reads. */
 
 #include "cuda/devices.h"
 #include "qa_support.h"

@@ -308,8 +308,8 @@ struct awkward_case {
     bsid_model channel;
 };
 
-//! Returns small and unusual codes with channels; some of these channels never insert,
-//! delete or substitute.
+//! Returns small and unusual codes with channels; some of the channels lack insertions,
+//! deletions or substitutions.
 inline std::vector<awkward_case> awkward_cases()
 {
     return {

@@ -31,8 +31,9 @@ struct linear_memory {
  *
  * Sweeps take steps in groups of four. A group begins at step N, the number of the
  * kernel's rows, and must be aligned, so rows begin at an offset from their aligned
- * address. The groups from there on produce all outputs but the last N. So the window is
- * padded with values of weight 0 until its length exceeds N by a multiple of four. */
+ * address. Groups from step N on produce all outputs except the last N. The window is
+ * therefore padded with values of weight 0 until its length exceeds N by a multiple of
+ * four. */
 struct linear_layout {
     std::uint32_t window; //!< number of drifts, padded
     //! Number of values from a row's aligned address to its first value.
@@ -94,7 +95,7 @@ struct linear_layout {
 template <class Row, class Metric>
 struct linear_shared {
     double* scratch;   // for reductions over the block: 64 values
-    Metric* alpha;     // α at two boundaries, one of which is being copied
+    Metric* alpha;     // α at two boundaries; one is in use, the other being copied
     Metric* posterior; // L(D), q values
     Row* current;      // boundary metrics from which a sweep starts
     Row* partial;      // sums over the words of each warp: warps × stride

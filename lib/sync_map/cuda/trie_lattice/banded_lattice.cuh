@@ -35,9 +35,9 @@ struct frames_again {
     std::uint32_t *frames, *count;
 };
 
-/* β of all drifts at the boundary before a frame's last indices. If a frame may end at
- * more drifts than the band holds, paths that have left the band need not return. β of
- * all drifts gives the weight of such paths over the last indices.
+/* β of all drifts at the boundary before a frame's last indices. Used if the end prior
+ * spans more than half the band, because paths that have left the band then need not
+ * return. β of all drifts gives the weight of such paths over the last indices.
  */
 struct band_ends {
     std::uint32_t from;      // first of the last indices; 0: unused

@@ -67,7 +67,7 @@ struct trie_warp {
     }
 
     __device__ bool has_frame() const { return slot < l.frames; }
-    __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // of a frame
+    __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // lanes per frame
 
     // ---- sums over a frame's lanes; each of the lanes gets the result ----
 

@@ -63,9 +63,10 @@ public:
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
         // Smallest batch that is decoded with tries. With 32 words, this batch is half
         // the number of frames that the device decodes at once, see
-        // docs/decisions/2026-11-22-sync-tries.md. With q words, tries take 0.67 + q/96
-        // times as long and the fallback q/32 times. The exponent 0.4 fits the rates with
-        // less shared memory, and so fewer warps, in docs/reference/kernels.md.
+        // docs/decisions/2026-11-22-sync-tries.md. Compared with 32 words, q words take
+        // tries 0.67 + q/96 times as long and the fallback q/32 times. The exponent 0.4
+        // fits the rates with fewer warps (less shared memory) in
+        // docs/reference/kernels.md.
         const double q = std::max(32u, d_geometry.q);
         const double part =
             (0.67 + q / 96) * 16 / q *
