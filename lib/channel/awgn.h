@@ -67,9 +67,8 @@ class GPUFEC_API awgn_channel
 {
 public:
     static constexpr double int8_amplitude = 32;
-    //! Amplitude of packed4 values (±7) if int8 values have int8_amplitude. With less,
-    //! the steps would be too coarse for the noise. With more, too many values would be
-    //! clipped.
+    //! Amplitude of packed4 values (±7) if int8 values have int8_amplitude: a compromise
+    //! between coarse steps (lower amplitudes) and clipping (higher amplitudes).
     static constexpr double packed4_amplitude = 4.4;
 
     /*!

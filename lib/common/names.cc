@@ -74,7 +74,7 @@ std::pair<double, std::size_t> distance(const std::string& name, const std::stri
         return { difference < 0.005 ? 0 : far_apart + difference, 0 };
     }
     const auto edits = edit_distance(a, b);
-    // A name that contains the other one is near to it: "QPSK 1/2" is near to "1/2".
+    // Two names are near if one contains the other, such as "QPSK 1/2" and "1/2".
     const bool part = (b.size() >= 3 && a.find(b) != std::string::npos) ||
                       (a.size() >= 3 && b.find(a) != std::string::npos);
     return { part ? std::min<std::size_t>(edits, 1) : edits, edits };

@@ -38,7 +38,8 @@ public:
     //! the latest call of begin().
     static constexpr std::chrono::milliseconds at_work{ 50 };
     //! During this time after a wake-up, the woken decoder has precedence over decoders
-    //! that have waited for a shorter time.
+    //! that have waited for a shorter time. Without this rule, equal decoders get unequal
+    //! shares of a device (docs/decisions/2026-11-23-sharing-a-card.md).
     static constexpr std::chrono::milliseconds kept{ 1 };
 
     //! Returns the object that all decoders on \p device share in this process.

@@ -187,8 +187,8 @@ protected:
         d_name = properties.name;
     }
 
-    //! Enqueues the copies and kernels of a batch. Must call \p mark before the first
-    //! step and after each step.
+    //! Enqueues the copies and kernels of a batch. The derived class calls \p mark before
+    //! the first step and after each step.
     virtual void
     enqueue(Slot& s, const Job& job, const batch_memory& memory, const marker& mark) = 0;
 

@@ -31,7 +31,8 @@ public:
         }
         d_condition.notify_all();
     }
-    //! Waits until \p finished returns true.
+    //! Waits until \p finished returns true. Calls \p finished first at once, and then
+    //! after each notify() or after 100 ms without one.
     template <class Finished>
     void wait(Finished&& finished)
     {

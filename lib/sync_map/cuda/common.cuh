@@ -28,7 +28,7 @@ struct sync_geometry {
     sync_output output;
     unsigned positive_bit; //!< the bit that a positive LLR means
     std::uint32_t symbol_bytes;
-    //! Sizes of a frame's input and output, and offsets of arrays in them.
+    //! Sizes of a frame's input and output, and offsets of the arrays in each, in bytes.
     std::size_t input_bytes, start_at, end_at, priors_at, items_at;
     std::size_t output_bytes, drifts_at, metrics_at;
     //! Weights of an insertion and a deletion (see setup); transmission weights of a

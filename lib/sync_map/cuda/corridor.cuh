@@ -121,7 +121,7 @@ struct corridor_items {
  * leave the first rows unused. */
 template <int N, class Lattice>
 struct corridor_lattice {
-    // Calls sink(k, R) with the branch metric of change number k.
+    // Calls sink(k, R) for each drift change number k, with its branch metric R.
     template <class Sink>
     static __device__ void run(const sync_geometry& g,
                                const row_weights<Lattice>& weights,

@@ -69,8 +69,8 @@ public:
     bool reserve_conversion_buffers() noexcept override { return true; }
 
 private:
-    // Uploads the drift metrics at the start of placed frames, and those at their end if
-    // they are set.
+    // Uploads the start metrics of placed frames and, if the setup has end metrics, these
+    // as well. Empty if the setup has no placed frames.
     static buffer<double> ends_of(const setup& setup)
     {
         std::vector<double> ends;

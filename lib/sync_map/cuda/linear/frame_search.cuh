@@ -19,7 +19,7 @@ namespace gr::gpufec::sync_map {
 struct start_geometry {
     start_search search;
     double log_symbol; //!< natural log of the factor per symbol that rows leave out
-    bool narrow;       //!< the first attempts narrow their windows
+    bool narrow;       //!< whether the first attempts narrow their windows
     // Layout of a frame's input and output; sizes and offsets are in bytes.
     std::uint32_t window, symbols;
     std::size_t input_bytes, start_at, end_at, items_at, output_bytes,
@@ -30,9 +30,9 @@ struct start_geometry {
     std::size_t whole_at, batch_items_at;
 };
 
-// Result of an attempt: the place found, and the logarithm of its likelihood ratio. The
-// current row then holds α at the frame's beginning, for `window` drifts from drift
-// number `low` of the attempt on.
+// Result of an attempt: the item at which the frame begins, and the evidence (see
+// start_search in setup.h). The current row then holds α at the frame's beginning, for
+// `window` drifts from drift number `low` of the attempt on.
 struct found_start {
     std::int64_t origin;
     double evidence;

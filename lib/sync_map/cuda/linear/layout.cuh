@@ -23,7 +23,8 @@ struct linear_memory {
     void* alpha;        //!< per block: (symbols + 1) rows of forward metrics
     void* rows;         //!< per block: padded window × q lattice values between segments
     double* prior_sums; //!< per block: sum of the priors of each index
-    //! Per block: linear_layout::bytes for linear_shared; nullptr: in shared memory.
+    //! Per block: linear_layout::bytes bytes for linear_shared; nullptr if linear_shared
+    //! is in shared memory.
     double* wide;
 };
 

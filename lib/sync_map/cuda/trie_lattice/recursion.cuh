@@ -25,8 +25,8 @@ struct trie_warp {
     const sync_geometry& g;
     const trie_layout& l;
     const trie_weights<Row, C>& w;
-    // Index of this lane in the warp, of its frame in the warp, and of the lane in the
-    // frame.
+    // Indices: `lane` of this lane in the warp, `slot` of the lane's frame in the warp,
+    // and `place` of the lane in the frame.
     const unsigned lane, slot, place;
     // 1 if the frame has a lane before (below) or after (above) this one, else 0.
     const Row below, above;
@@ -264,9 +264,9 @@ struct trie_warp {
         }
     }
 
-    // Applies bit 4, with the weights \p weight, to the rows of all words with this
-    // ending, and adds the results to sum. If Back is true, also computes L(D) of these
-    // words.
+    // Applies bit 4, with the weights \p weight, to the rows of the words that have the
+    // ending \p ending, and adds the results to \p sum. If Back is true, also computes
+    // L(D) of these words from \p met, the row of α after the bits of the ending.
     template <bool Back>
     __device__ void
     add_words(std::uint32_t ending, const Row* weight, const row& met, row& sum)

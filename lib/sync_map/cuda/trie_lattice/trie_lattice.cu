@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Launch plan of the trie lattice over all drifts. */
+/* Launch plan of the trie lattice over all drifts, and the number of frames that a device
+ * decodes at once with it. */
 
 #include "cuda/first_plan.h"
 #include "plan.h"
