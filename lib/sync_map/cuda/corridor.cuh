@@ -441,7 +441,7 @@ __global__ void corridor_posteriors(const sync_geometry g,
 {
     extern __shared__ double shared[];
     double* const scratch = shared;
-    Metric* const parts = // warps × q
+    Metric* const parts = // each warp's part of L(D): warps × q
         reinterpret_cast<Metric*>(shared + scratch_bytes / sizeof(double));
     std::byte* const items_memory = reinterpret_cast<std::byte*>(shared) + items_at;
     const unsigned i = blockIdx.x, frame = blockIdx.y;

@@ -404,7 +404,8 @@ inline void make_likelihoods(test_frames& data)
     }
 }
 
-//! Checks the decoding of soft items for a random code with a larger alphabet.
+//! Compares the decoding of soft items with the reference, for a random code with more
+//! than two channel symbols; in the linear form also with start and end priors.
 inline void check_likelihoods(const decoder_maker& make,
                               sync_form form,
                               unsigned n,

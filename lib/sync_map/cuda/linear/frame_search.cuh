@@ -20,7 +20,8 @@ struct start_geometry {
     start_search search;
     double log_symbol; //!< natural log of the factor per symbol that rows leave out
     bool narrow;       //!< whether the first attempts narrow their windows
-    // Layout of a frame's input and output; sizes and offsets are in bytes.
+    // A frame's numbers of drifts and symbols, then sizes of its input and output and
+    // offsets in these, in bytes.
     std::uint32_t window, symbols;
     std::size_t input_bytes, start_at, end_at, items_at, output_bytes,
         boundary_matches_at;
@@ -294,7 +295,9 @@ __device__ void find_starts(const sync_geometry& g,
         }
         const auto off = best.origin - best_place;
         if (off > search.reach || off < -search.reach || best_place != place) {
-            // One more attempt is centred at the place found.
+            // Repeats the attempt around the origin that was found. Otherwise the current
+            // row could belong to another attempt, or lack drifts at one end of the
+            // frame's window.
             place = best.origin;
             const auto again = run(place, false);
             best = again.evidence > -INFINITY ? again : best;

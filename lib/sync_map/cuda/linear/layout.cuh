@@ -99,7 +99,7 @@ struct linear_shared {
     Metric* alpha;     // α at two boundaries; one is in use, the other being copied
     Metric* posterior; // L(D), q values
     Row* current;      // boundary metrics from which a sweep starts
-    Row* partial;      // sums over the words of each warp: warps × stride
+    Row* partial;      // row n summed over the words of each warp: warps × stride
     Row* waiting;      // outputs of each warp, not yet summed over its lanes
     Row* prior;        // priors of the words of each lane: warps × 32
     // For bits, the item of each of window + n steps: a mask, all ones for a 1, and the

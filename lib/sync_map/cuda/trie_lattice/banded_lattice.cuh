@@ -147,7 +147,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
             const unsigned count = __shfl_sync(full_warp, length, f);
             trie_items all{ 0, 0 };
             for (int half = 0; half < 2; ++half) {
-                const unsigned here = at + 16 * half; // large if negative
+                const unsigned here = at + 16 * half; // a negative sum wraps
                 if (here < count) {
                     const auto some = pack(
                         *reinterpret_cast<const sixteen<std::uint32_t>*>(from + here));

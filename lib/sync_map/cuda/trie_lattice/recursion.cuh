@@ -34,7 +34,7 @@ struct trie_warp {
     const Row far_below, far_above;
     std::byte* const warp_rows;
     std::byte* const rows; // this lane's 16 rows
-    Row* const partial;    // this lane's part of L(D), 32 lanes per word
+    Row* const partial;    // this lane's parts of L(D), 32 elements apart for each word
     Row* met_at = nullptr;
     const std::uint32_t* words = nullptr;
     std::uint32_t chunk = 0, word = 0;
