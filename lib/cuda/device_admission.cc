@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counts the batches on a device, refuses long ones beyond the limit, and wakes the
- * decoders that were refused. */
+/* Counts the batches on a device, refuses long batches beyond the limit, and wakes the
+ * decoders whose batches were refused. */
 
 #include "device_admission.h"
 #include <algorithm>

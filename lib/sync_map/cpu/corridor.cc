@@ -197,8 +197,8 @@ private:
         return d_branch.data() + number * d_Mn * d_M;
     }
 
-    // Finds the smallest range of start drifts, first to last − 1, outside of which α is
-    // 0.
+    // Finds the smallest range of start drifts, first to last − 1, that contains all
+    // drifts whose α is not 0.
     void live(unsigned i, unsigned& first, unsigned& last) const
     {
         const auto* alpha = &d_alpha[std::size_t(i) * d_M];

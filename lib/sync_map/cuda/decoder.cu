@@ -191,8 +191,8 @@ private:
 std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     select(device);
-    // Without a search, a frame of a stream begins with the metrics of the one before, so
-    // frames are decoded one after the other. Large batches then gain nothing.
+    // Without a search, a frame of a stream begins with the final metrics of the previous
+    // frame, which one thread of the host computes. Large batches then gain nothing.
     if (s.symbols > s.outputs && !s.search) {
         return 64;
     }

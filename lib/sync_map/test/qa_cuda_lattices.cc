@@ -324,8 +324,8 @@ TEST_F(sync_cuda_banded_lattice, Bursts_DecodeWithAllDrifts)
             EXPECT_TRUE(all[f]) << f;
         }
     }
-    // If the items are noise, kernels and reference agree only if no path reaches an
-    // end of the window.
+    // Replaces the frame of noise. Noise lets paths reach the ends of the window, where
+    // kernels and reference differ.
     data.received[6] = data.received[14];
     check_against_reference(data, data.options, make, 1e-6);
 }

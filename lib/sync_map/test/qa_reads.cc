@@ -287,8 +287,8 @@ TEST_P(sync_reads, LaterReads_HaveConditionalProbability)
     const auto twice = decode<double>(data);
     data.options.passes = 1;
     const auto once = decode<double>(data);
-    // Decodes the first reads, then the second reads with the first ones' posteriors as
-    // priors.
+    // Decodes the first reads, then the second reads with the posteriors of the first
+    // reads as priors.
     test_reads first = data, second = data;
     first.options.reads = second.options.reads = 1;
     first.received.clear();

@@ -79,7 +79,7 @@ __device__ found_start try_start(const sync_geometry& full,
         l = narrowed(layout, g.window);
         until = search.first_look;
     }
-    // Insertions turn a row of ones into the sums of the powers c^0 … c^m.
+    // α = 1 with the insertions before the first symbol: c^0 + … + c^m at drift number m.
     const Row c = weights.insertion, limit = 1 / (1 - c);
     block_sync();
     begin_with(g, l, direction::forward, s, [&](unsigned m) {

@@ -46,7 +46,7 @@ public:
         check(cudaMemGetInfo(&free, &total), "device memory");
         const bool fits =
             plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
-        // With fewer warps, the linear form without tries is as fast
+        // With fewer warps, the linear form without tries is about as fast
         // (docs/reference/kernels.md).
         const unsigned fewest =
             setup.kernels == ten_bit_kernels::by_batch ? Warps / 4 : 1;
@@ -106,8 +106,8 @@ public:
                        sync_status* status,
                        cudaStream_t stream) const override
     {
-        // If more than half of the frames are listed, decoding all frames with tries is
-        // as fast as decoding the listed frames without tries.
+        // If half of the frames are listed, decoding all frames with tries is about as
+        // fast as decoding the listed frames without tries.
         const bool many = g.frames >= d_many;
         const unsigned most = many ? g.frames / 2 : g.frames;
         d_few->launch_listed(
