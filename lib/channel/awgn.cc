@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Draws soft values of BPSK in noise: quantised ones from a table, floats by the
- * Box-Muller transform. */
+/* Draws soft values of BPSK in noise: quantised ones from an alias table, which is built
+ * here, and floats by the Box-Muller transform. */
 
 #include "awgn.h"
 #include <algorithm>
@@ -68,7 +68,7 @@ discrete_distribution::discrete_distribution(
         (share[i] < 1 ? poor : rich).push_back(i);
     }
     for (unsigned i = 0; i < values; ++i) {
-        d_entries[i] = i; // no alias
+        d_entries[i] = i; // threshold 0 and alias i: always draws i
     }
     // A value whose share (256 times its probability) is 1 or more becomes the alias of a
     // value whose share is below 1.

@@ -60,17 +60,15 @@ private:
  * Bit 0 is sent as +1 and bit 1 as −1; positive soft values mean bit 0. With the same
  * parameters, the noise of coded bit n depends on the seed and n alone. Quantised outputs
  * are drawn from the exact distribution of the quantised sum, with one random number and
- * one table look-up per value. Unlike a rounded Gaussian sample, this needs no logarithm
- * or root and is exact in the tails. Float and quantised outputs of one seed have
- * different noise.
+ * one table look-up per value. A draw needs no logarithm or root, unlike a rounded
+ * Gaussian sample. Float and quantised outputs of one seed have different noise.
  */
 class GPUFEC_API awgn_channel
 {
 public:
     static constexpr double int8_amplitude = 32;
-    //! Amplitude of packed4 values (±7) if int8 values have int8_amplitude. With less,
-    //! the steps would be too coarse for the noise. With more, too many values would be
-    //! clipped.
+    //! Amplitude of packed4 values (±7) if int8 values have int8_amplitude: a compromise
+    //! between coarse steps (lower amplitudes) and clipping (higher amplitudes).
     static constexpr double packed4_amplitude = 4.4;
 
     /*!

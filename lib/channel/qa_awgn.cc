@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that the channel's output formats have the distribution of AWGN, that random bits
- * are uncorrelated, and that output does not depend on how it is divided into calls. */
+/* Tests of the AWGN channel and its random bits: distribution and correlation of each,
+ * output in several calls, values without noise, and refused parameters. */
 
 #include "awgn.h"
 #include <gtest/gtest.h>
@@ -27,8 +27,8 @@ std::vector<std::uint8_t> some_bits(std::size_t count)
 double gaussian_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
 // Returns the chi-square statistic of samples against the quantised Gaussian with mean
-// `amplitude`. The caller has negated the samples of bit 1. `degrees` receives the
-// degrees of freedom.
+// `amplitude` and standard deviation sigma·amplitude. The caller has negated the samples
+// of bit 1. `degrees` receives the degrees of freedom.
 double chi_square(const std::vector<int>& samples,
                   double amplitude,
                   double sigma,
@@ -59,8 +59,8 @@ double chi_square(const std::vector<int>& samples,
     return sum;
 }
 
-// Expects chi-square to be within five standard deviations of its mean. The seed is
-// fixed, so that every run gives the same result.
+// Expects chi-square to be within five standard deviations of its mean. The seeds of all
+// tests are fixed, so that every run gives the same result.
 void expect_plausible(double chi, int degrees)
 {
     EXPECT_NEAR(chi, degrees, 5 * std::sqrt(2.0 * degrees));

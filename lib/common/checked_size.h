@@ -32,9 +32,8 @@ public:
                                                                       : product;
     }
 
-    //! Returns the value if it is from \p least to \p most, both included. \throws
-    //! std::invalid_argument otherwise, with a text that has the parameter \p name and
-    //! the value
+    //! Returns the value if \p least ≤ value ≤ \p most. \throws std::invalid_argument
+    //! otherwise; the text has the parameter's \p name, the value and both limits
     std::uint64_t
     within(std::uint64_t least, std::uint64_t most, const std::string& name) const
     {

@@ -30,7 +30,8 @@ template <class Kernels>
 struct compiled_variants {
     const Kernels *avx512, *avx2, *baseline;
 
-    //! Returns the kernels for cpu_variant(\p name).
+    //! Returns the kernels for the instruction set \p name; "" means the best one. Throws
+    //! like cpu_variant().
     const Kernels& of(const std::string& name) const
     {
         const auto variant = cpu_variant(name);

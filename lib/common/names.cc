@@ -58,8 +58,8 @@ double value_of(const std::string& text)
     return end == behind || *end ? std::nan("") : first / second;
 }
 
-// Offset of the distance of two numbers that differ by more than rounding. Edit distances
-// are smaller, because at most max_compared characters of a name are compared.
+// Added to the distance of two numbers that differ by 0.005 or more. Every edit distance
+// is smaller, because at most max_compared characters of a name are compared.
 constexpr double far_apart = 1000;
 
 // Returns the distance of two names and, to decide between names of equal distance, their
@@ -74,7 +74,7 @@ std::pair<double, std::size_t> distance(const std::string& name, const std::stri
         return { difference < 0.005 ? 0 : far_apart + difference, 0 };
     }
     const auto edits = edit_distance(a, b);
-    // A name that contains the other one is near to it: "QPSK 1/2" is near to "1/2".
+    // Two names are near if one contains the other, such as "QPSK 1/2" and "1/2".
     const bool part = (b.size() >= 3 && a.find(b) != std::string::npos) ||
                       (a.size() >= 3 && b.find(a) != std::string::npos);
     return { part ? std::min<std::size_t>(edits, 1) : edits, edits };
@@ -95,7 +95,7 @@ name_list by_distance(const std::string& name, name_list names)
     return names;
 }
 
-// Returns the names as "a, b and c".
+// Returns the names separated by ", ", with the separator `last` before the last name.
 std::string listed(const name_list& names, const char* last)
 {
     std::string text;

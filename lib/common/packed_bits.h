@@ -50,7 +50,7 @@ inline void unpack_bits(const std::uint8_t* from,
     }
     for (; i + 8 <= count; i += 8) {
         // Copies the byte to all eight bytes of a word, keeps only bit 7 − k in byte k,
-        // and turns nonzero bytes into 1.
+        // and replaces nonzero bytes by 1.
         constexpr std::uint64_t each = 0x0101010101010101u;
         const auto copies = std::uint64_t(from[(first + i) / 8]) * each;
         const auto bits = (((copies & 0x0102040810204080u) + 0x7f * each) >> 7) & each;

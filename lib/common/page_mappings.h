@@ -14,9 +14,9 @@
 
 namespace gr::gpufec {
 
-//! Whether a device that has pinned the old pages keeps writing to them after they are
-//! replaced. On architectures other than x86-64 a device may use the processor's page
-//! tables, so it would write to the new pages.
+//! Whether a device that has pinned a ring's pages keeps writing to these pages after
+//! put_other_pages(). On architectures other than x86-64 a device may use the processor's
+//! page tables, so the device would write to the new pages.
 #if defined(__x86_64__)
 constexpr bool pages_can_be_replaced = true;
 #else

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Exceptions for invalid parameters, with uniform messages. */
+/* Checks of parameters that throw exceptions with uniform messages, the text of a value
+ * in a message, and the choice of a value by name. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_REFUSE_H
 #define INCLUDED_GPUFEC_COMMON_REFUSE_H
@@ -20,8 +21,8 @@
 
 namespace gr::gpufec {
 
-//! Returns \p value as text. Floating-point values get six digits, or as many more as
-//! are needed to convert the text back to the same value.
+//! Returns \p value as text. Floating-point values get six significant digits, or as many
+//! more as are needed to convert the text back to the same value.
 template <class Value>
 std::string value_text(const Value& value)
 {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counts the batches on a device, refuses long ones beyond the limit, and wakes the
- * decoders that were refused. */
+/* Counts the batches on a device, refuses long batches beyond the limit, and wakes the
+ * decoders whose batches were refused. */
 
 #include "device_admission.h"
 #include <algorithm>
@@ -24,7 +24,7 @@ struct device_admission::place::state {
     clock::time_point asked = {}, woken = {};
     bool waits = false; // whether the decoder is in d_waiting
 
-    std::mutex waking; // held while wake is called: the destructor waits for the call
+    std::mutex waking; // held while wake() runs, so that ~place() waits for its end
     std::function<void()> wake;
 };
 

@@ -31,12 +31,15 @@ class device_admission
 public:
     using clock = std::chrono::steady_clock;
 
-    static constexpr unsigned long_batches = 2; //!< largest number admitted to a device
+    //! Maximum number of long batches on a device. With one, the device would be idle
+    //! between two batches (docs/decisions/2026-11-23-sharing-a-card.md).
+    static constexpr unsigned long_batches = 2;
     //! A decoder counts as active while one of its batches runs, and for this time after
     //! the latest call of begin().
     static constexpr std::chrono::milliseconds at_work{ 50 };
     //! During this time after a wake-up, the woken decoder has precedence over decoders
-    //! that have waited for a shorter time.
+    //! that have waited for a shorter time. Without this rule, equal decoders get unequal
+    //! shares of a device (docs/decisions/2026-11-23-sharing-a-card.md).
     static constexpr std::chrono::milliseconds kept{ 1 };
 
     //! Returns the object that all decoders on \p device share in this process.

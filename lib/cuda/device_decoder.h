@@ -176,7 +176,7 @@ public:
 protected:
     //! \param long_batches true if even a batch of one work item takes milliseconds, so
     //!        that device_admission limits the decoder's batches
-    //! \throws std::runtime_error if there is no such usable device
+    //! \throws std::runtime_error if \p device does not exist or is not usable
     explicit device_decoder(int device, bool long_batches = false)
         : d_device(device),
           d_admission(device_admission::of(device), long_batches, [this] { wake(); })
@@ -187,8 +187,8 @@ protected:
         d_name = properties.name;
     }
 
-    //! Enqueues the copies and kernels of a batch. Must call \p mark before the first
-    //! step and after each step.
+    //! Enqueues the copies and kernels of a batch. The derived class calls \p mark before
+    //! the first step and after each step.
     virtual void
     enqueue(Slot& s, const Job& job, const batch_memory& memory, const marker& mark) = 0;
 
@@ -214,8 +214,8 @@ protected:
               "copy to the host");
     }
 
-    //! Enqueues the kernel that unpacks output to one bit per byte if the batch's
-    //! output is written in place in this form. Must be called before copy_output().
+    //! Enqueues the kernel that unpacks \p output to one bit per byte if the batch's
+    //! borrowed memory has this format. Must be called before copy_output().
     void unpack_output(Slot& s, const batch_memory& memory, const void* output)
     {
         const auto& [to, rows] = memory.borrowed;
@@ -224,7 +224,8 @@ protected:
         }
     }
 
-    //! Enqueues the copies of a batch's output to the slot or to borrowed memory.
+    //! Enqueues the copies of a batch's output: to the slot, to borrowed memory, or to
+    //! the slot and, unpacked, to borrowed memory.
     void copy_output(Slot& s,
                      const batch_memory& memory,
                      const void* output,

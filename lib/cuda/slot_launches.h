@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A batch decoder on one device, with slots that kernels of the caller fill and empty.
- * These kernels run on the slots' streams, so the host does not wait for them. */
+/* A batch decoder on one device, with slots that kernels of the caller fill and empty,
+ * and a condition variable for its completion callback. The caller's kernels run on the
+ * slots' streams, so the host does not wait for these kernels. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
 #define INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
@@ -30,7 +31,8 @@ public:
         }
         d_condition.notify_all();
     }
-    //! Waits until \p finished returns true.
+    //! Waits until \p finished returns true. Calls \p finished first at once, and then
+    //! after each notify() or after 100 ms without one.
     template <class Finished>
     void wait(Finished&& finished)
     {
@@ -113,8 +115,9 @@ protected:
     ~slot_rounds() { wait_idle(); }
 
     // Decodes \p batches batches, using the slots in rotation. fill(slot, number, batch)
-    // submits a batch. empty(slot) collects the output before the slot is filled again;
-    // if empty() returns false, decoding stops.
+    // submits batch number `batch` with the slot of index `number`. empty(slot) collects
+    // the output before the slot is filled again; if empty() returns false, decoding
+    // stops.
     template <class Fill, class Empty>
     void run(std::size_t batches, Fill&& fill, Empty&& empty)
     {
@@ -167,8 +170,8 @@ protected:
     const int d_device;
     const setup d_setup;
     std::vector<Slot> d_slots;
-    std::size_t d_work_items = 0; // the largest batch size
-    std::size_t d_chosen = 0;     // the batch size if \p times were 1
+    std::size_t d_work_items = 0; // maximum number of work items per batch
+    std::size_t d_chosen = 0;     // the same number if the argument `times` were 1
 
 private:
     // Waits until all slots' batches have ended or failed.

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The BSID channel's parameters and the distribution of its drift. */
+/* The BSID channel: checks of its parameters, the distribution and limits of its drift,
+ * and the weights that decoders use. */
 
 #include "channel.h"
 #include "common/checked_size.h"

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Weights of the BSID channel (substitution, insertion, deletion) for the decoders. */
+/* Weights of the BSID channel (substitution, insertion, deletion) for the decoders, and
+ * the exclusion probability per symbol. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CODE_CHANNEL_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CODE_CHANNEL_H

@@ -28,9 +28,9 @@ bool keep_all(const setup& setup)
            (setup.storage == sync_storage::automatic && needed <= there / 8);
 }
 
-// Decoder of the corridor form. Lattices and branch metrics have type Lattice, α, β and
-// all other metrics type Metric. The innermost loops run over start drifts, so that
-// compilers can vectorise them.
+// Decoder of the corridor form. Lattice is the type of lattices, transmission weights and
+// branch metrics; Metric is the type of all other metrics, such as α and β. The innermost
+// loops run over start drifts, so that compilers can vectorise these loops.
 template <class Lattice, class Metric>
 class corridor : public corridor_decoder
 {
@@ -197,8 +197,8 @@ private:
         return d_branch.data() + number * d_Mn * d_M;
     }
 
-    // Finds the smallest range of start drifts, first to last − 1, outside of which α is
-    // 0.
+    // Finds the smallest range of start drifts, first to last − 1, that contains all
+    // drifts whose α is not 0.
     void live(unsigned i, unsigned& first, unsigned& last) const
     {
         const auto* alpha = &d_alpha[std::size_t(i) * d_M];

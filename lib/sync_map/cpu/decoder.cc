@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CPU decoder: divides a batch into chunks for worker threads, and moves frames
- * between the memory of a batch and the lanes of the kernels. */
+/* The CPU decoder: divides a batch into chunks for worker threads, moves frames between
+ * the memory of a batch and the lanes of the kernels, and prepares a single frame for the
+ * forward recursion. */
 
 #include "common/cpu_variant.h"
 #include "corridor.h"
@@ -169,8 +170,9 @@ private:
                         &s.boundary_matches[k],
                         sizeof(boundary_match_header));
         }
-        // Compares successive searching frames of this chunk. stream_results compares
-        // frames of different chunks, because different workers decode them.
+        // Compares successive frames of this chunk that searched for their beginnings.
+        // stream_results compares frames of different chunks, because different workers
+        // decode these frames.
         for (unsigned k = 1; k < count; ++k) {
             if (work_items[k - 1].whole < 0 && work_items[k].whole < 0) {
                 auto* const at = out + k * d_setup.output_bytes();

@@ -17,7 +17,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Returns the kernels of a \p variant of cpu_variants(); "" means the best.
+//! Returns the kernels for the instruction set \p variant, one of cpu_variants(); ""
+//! means the first of them.
 const lane_kernels& cpu_kernels(const std::string& variant = "");
 
 //! A decoder of the linear form for groups of up to lanes() frames. The class is not
@@ -60,8 +61,8 @@ private:
 };
 
 //! The forward recursion of the linear form, without posteriors. A stream whose frames do
-//! not search runs this recursion on one frame after another to find where each frame
-//! ends.
+//! not search for their beginnings runs this recursion on one frame after another to find
+//! where each frame ends.
 class alpha_carrier
 {
 public:

@@ -267,7 +267,7 @@ private:
     vec* d_alpha;
     Real d_total = 0; // sum of α
     double d_log = 0; // natural logarithm of the product of all divisors of α
-    vec* d_sum;       // for each drift, the sum over all groups of words; padded
+    vec* d_sum;       // per drift: the last lattice row, summed over groups of words
     vec* d_rows;      // lattice row from which a sweep starts, and its result
 };
 

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Searches the beginnings of frames by attempts with the forward recursion. */
+/* Searches for the beginnings of frames. Each attempt runs the forward recursion over
+ * some symbols before the frame (see start_search in setup.h). */
 
 #include "frame_search.h"
 #include "kernels.h"

@@ -106,7 +106,7 @@ private:
     carried_frame d_frame;
     double d_log_sum = 0;
     std::vector<double> d_start;
-    // End metrics, all 1: nothing is known after a frame.
+    // End metrics, all 1: the drift at the end of a frame is unknown.
     const std::vector<double> d_ends;
 };
 

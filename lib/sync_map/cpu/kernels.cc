@@ -386,8 +386,8 @@ private:
             [&](unsigned b) { (this->*one)(d_children + b, Q, child + b, out); });
     }
 
-    // For each leaf of trie `to`, adds the rows that the leaf's words have in trie
-    // `from`, weighted by the priors.
+    // Stores in d_sums, for each leaf of trie `to`, the sum of the rows that the leaf's
+    // words have in trie `from`, weighted by the priors of index i.
     void
     sum_words(const word_trie& to, const word_trie& from, const vec* rows, unsigned i)
     {

@@ -32,9 +32,9 @@ public:
     //! small.
     static constexpr double least = 1e-30;
 
-    /*! Weights of a sent bit are relative to that of its deletion. \p sent: weight of a
-     * bit that is received, summed over both of its values. \p n: bits per word.
-     * \p drifts: width of the band. */
+    /*! \p insertion: weight of an inserted item. \p sent: weight of a bit that is
+     * received, relative to that of its deletion and summed over both values of the bit.
+     * \p n: bits per word. \p drifts: width of the band. */
     band_bound(double insertion, double sent, unsigned n, unsigned drifts)
         : d_insertion(insertion), d_sent(sent), d_n(n), d_drifts(drifts)
     {

@@ -11,7 +11,7 @@
 
 namespace gr::gpufec::sync_map {
 
-// Threads of a block; boundary_match_parts of these threads work on a boundary.
+// Number of threads per block; boundary_match_parts threads work on each boundary.
 constexpr unsigned boundary_match_threads = 128;
 
 // The function object `sum` of boundary_match_of(), over boundary_match_parts lanes. All
@@ -44,8 +44,8 @@ struct sum_over_lanes {
     }
 };
 
-// Compares each frame but the first with the one before it. The result is stored only if
-// both frames searched for their beginnings.
+// Compares each frame except the first with the previous frame. The result is stored only
+// if both frames searched for their beginnings.
 template <class Real>
 __global__ void __launch_bounds__(boundary_match_threads)
     compare_boundary_matches(const sync_geometry g,
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(boundary_match_threads)
 {
     const unsigned number =
         (blockIdx.x * blockDim.x + threadIdx.x) / boundary_match_parts + 1;
-    // Lanes without a boundary repeat the last one.
+    // Lanes without a boundary of their own compute the last boundary and store nothing.
     const unsigned f = min(number, g.frames - 1);
     std::byte* const next = output + f * g.output_bytes;
     const std::byte* const before = next - g.output_bytes;

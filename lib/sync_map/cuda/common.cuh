@@ -28,7 +28,7 @@ struct sync_geometry {
     sync_output output;
     unsigned positive_bit; //!< the bit that a positive LLR means
     std::uint32_t symbol_bytes;
-    //! Sizes of a frame's input and output, and offsets of arrays in them.
+    //! Sizes of a frame's input and output, and offsets of the arrays in each, in bytes.
     std::size_t input_bytes, start_at, end_at, priors_at, items_at;
     std::size_t output_bytes, drifts_at, metrics_at;
     //! Weights of an insertion and a deletion (see setup); transmission weights of a
@@ -225,7 +225,7 @@ __device__ void write_four(T* to, const four<T>& values)
 // bytes at a time.
 template <class Row>
 struct lane_sums {
-    // Lanes that read one row each access different banks.
+    // With this stride, lanes access different banks when each lane reads its own row.
     static constexpr unsigned stride = 32 + 16 / sizeof(Row);
 
     Row *rows, *mine; // \p mine: this lane's value of the first row
@@ -272,7 +272,6 @@ struct lane_sums {
                     use(row, x);
                 }
             } else {
-                // For few rows, each lane sums a quarter of one.
                 const unsigned row = begin + min(lane / 4, rest - 1);
                 Row x = sum<8>(row, lane % 4 * 8, weights);
                 x += __shfl_xor_sync(full_warp, x, 1);

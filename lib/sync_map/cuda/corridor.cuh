@@ -121,7 +121,7 @@ struct corridor_items {
  * leave the first rows unused. */
 template <int N, class Lattice>
 struct corridor_lattice {
-    // Calls sink(k, R) with the branch metric of change number k.
+    // Calls sink(k, R) for each drift change number k, with its branch metric R.
     template <class Sink>
     static __device__ void run(const sync_geometry& g,
                                const row_weights<Lattice>& weights,
@@ -239,8 +239,9 @@ struct corridor_lattice<0, Lattice> {
     }
 };
 
-// Returns how many start drifts a warp of the branch kernel sums at a time, so that as
-// many lanes as possible have a sum.
+// Returns the number of start drifts that a warp of the branch kernel processes at a
+// time. Each pair of a start drift and a drift change has a sum. The number is chosen so
+// that as many lanes as possible have one sum each.
 inline __host__ __device__ unsigned drifts_at_once(unsigned changes)
 {
     return changes < 32 ? 32 / changes : 1;
@@ -257,7 +258,7 @@ std::size_t branch_warp_bytes(const sync_geometry& g)
 }
 
 // Computes branch metrics and their sums over the words. Block x: index; block y: frame.
-// A warp takes a few adjacent start drifts at a time.
+// A warp processes drifts_at_once() adjacent start drifts at a time.
 template <int N, class Lattice, class Metric>
 __global__ void corridor_branches(const sync_geometry g,
                                   const corridor_memory<Lattice, Metric> memory,
@@ -440,7 +441,7 @@ __global__ void corridor_posteriors(const sync_geometry g,
 {
     extern __shared__ double shared[];
     double* const scratch = shared;
-    Metric* const parts = // warps × q
+    Metric* const parts = // each warp's part of L(D): warps × q
         reinterpret_cast<Metric*>(shared + scratch_bytes / sizeof(double));
     std::byte* const items_memory = reinterpret_cast<std::byte*>(shared) + items_at;
     const unsigned i = blockIdx.x, frame = blockIdx.y;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA backend: slots in flight on a device, each with a stream and memory. */
+/* The CUDA backend: slots in flight on a device, each with a stream and memory, and the
+ * default size of a batch. */
 
 #include "boundary_matches.cuh"
 #include "cuda/device_decoder.h"
@@ -35,7 +36,8 @@ struct sync_slot : device_slot {
     buffer<std::byte> input, output;
     buffer<sync_status> status;
     buffer<std::byte> work;
-    // Complete inputs of frames, written by kernels; used if frames search or are placed.
+    // Complete inputs of frames, written by kernels; empty unless frames search for their
+    // beginnings or are placed (see setup.h).
     buffer<std::byte> found;
 };
 
@@ -67,8 +69,8 @@ public:
     bool reserve_conversion_buffers() noexcept override { return true; }
 
 private:
-    // Uploads the drift metrics at the start of placed frames, and those at their end if
-    // they are set.
+    // Uploads the start metrics of placed frames and, if the setup has end metrics, these
+    // as well. Empty if the setup has no placed frames.
     static buffer<double> ends_of(const setup& setup)
     {
         std::vector<double> ends;
@@ -189,17 +191,17 @@ private:
 std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     select(device);
-    // Without a search, a frame of a stream begins with the metrics of the one before, so
-    // frames are decoded one after the other. Large batches then gain nothing.
+    // Without a search, a frame of a stream begins with the final metrics of the previous
+    // frame, which one thread of the host computes. Large batches then gain nothing.
     if (s.symbols > s.outputs && !s.search) {
         return 64;
     }
     const auto input = s.search ? s.code.frame_bits() * s.item_bytes() : s.input_bytes();
     const auto by_host = std::clamp<std::size_t>(
         2 * page_locked_bytes / slots / (input + s.output_bytes()), 1, 1 << 14);
-    // A round is the number of frames that a device decodes at once. A batch is a
-    // multiple of this number, because a few frames more would take as long as another
-    // round.
+    // A round is the number of frames that a device decodes at once. If a batch holds a
+    // round, the batch is a multiple of rounds, because a few frames more would take as
+    // long as another round.
     const auto round = frames_of_a_round(s, device);
     return round <= by_host ? by_host / round * round : by_host;
 }

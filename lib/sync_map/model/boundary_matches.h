@@ -26,7 +26,8 @@ struct frame_ends {
 //! frames.
 int boundary_match_shift(const setup& setup, std::int64_t origin, std::int64_t next);
 
-//! Compares the metrics at the boundary between two frames.
+//! Compares the metrics of \p frame and \p next at their common boundary, in float if the
+//! setup's precision is float32 and in double otherwise.
 boundary_match
 compare(const setup& setup, const frame_ends& frame, const frame_ends& next);
 

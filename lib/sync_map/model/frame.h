@@ -61,8 +61,8 @@ public:
     //! Returns the metric of drift number \p m of the window at the first boundary; 0 if
     //! this drift leads to a position outside the received items.
     double start(unsigned m) const { return boundary(d_start, m, 0); }
-    //! Returns the metric of drift number \p m at the last boundary, 0 if the drift leads
-    //! outside the received items.
+    //! Returns the metric of drift number \p m of the window at the last boundary; 0 if
+    //! this drift leads to a position outside the received items.
     double end(unsigned m) const;
 
     //! Returns the prior of symbol \p D at index \p i, normalised to sum 1 over D; 1 if

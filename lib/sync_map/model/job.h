@@ -19,8 +19,8 @@ struct job {
     std::size_t items = 0; //!< number of received items of searching or placed frames
     //! Number of warm-up symbols of searching frames, at most search.max_warmup.
     unsigned warmup = 0;
-    bool placed = false; //!< the input contains a placed_frame for each frame
-    //! The items are in the caller's memory and the rest of the input is in the slot.
+    bool placed = false; //!< whether the input contains a placed_frame for each frame
+    //! Whether the items are in the caller's memory; the table is in the slot then.
     bool borrowed = false;
 };
 

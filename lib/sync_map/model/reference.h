@@ -71,8 +71,8 @@ map_result linear(const map_problem& p);
 std::vector<double> joint_posteriors(const std::vector<map_problem>& reads);
 
 /*!
- * \brief Decodes the reads one after another, \p passes times, as sync_reads_decoder
- * does. The priors of each read come from the other reads' extrinsics.
+ * \brief Decodes the reads one after another, \p passes times, by the rule of
+ * sync_reads_decoder: the priors of each read come from the other reads' extrinsics.
  *
  * A read's extrinsics are its posteriors divided by its priors. Each row of the
  * extrinsics, and of the product of the other reads' extrinsics, is divided by its

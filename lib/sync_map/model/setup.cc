@@ -69,9 +69,8 @@ constexpr std::uint64_t max_metrics = std::uint64_t(1) << 26;
 
 /* Returns the number of message symbols after which the initial metrics of a recursion
  * no longer influence that recursion. On most channels these are the symbols that carry
- * 55 bits of evidence. Channels with many insertions and deletions need more; the
- * formula for such channels fits measurements with n = 10. Double precision needs 35 %
- * more. */
+ * 55 bits of evidence. Channels with many insertions and deletions need more, by an
+ * empirical formula. Double precision needs 35 % more. */
 double symbols_to_forget(const sync_options& o)
 {
     const auto& c = o.channel;

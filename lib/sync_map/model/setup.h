@@ -136,7 +136,7 @@ struct setup {
     //! factor is 1, because the prior already weighs such paths.
     double item_weight;
     unsigned positive_bit; //!< the bit that a positive value of sync_output::llr means
-    start_search search;   //!< how frames of a stream search for their beginnings
+    start_search search;   //!< search for the beginnings of frames; empty: no search
     //! Whether the output also contains a boundary_match_header and its metrics.
     bool boundary_matches = false;
     //! Set in framed mode without priors: frames differ only in their items, so a batch

@@ -286,7 +286,7 @@ private:
         }
     }
 
-    // Pushes the frame's next read; returns false if every slot is in flight.
+    // Pushes the frame's next read; returns false if the decoder cannot accept it yet.
     bool decode(const work& w)
     {
         if (d_decoder->full()) {

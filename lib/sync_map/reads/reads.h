@@ -34,8 +34,8 @@ class read_rule
 public:
     static constexpr double min_extrinsic = 1e-20;
 
-    //! \param remember stores the extrinsics of each read, so that reads can be decoded
-    //! again
+    //! \param remember whether to store the extrinsics of each read, so that reads can
+    //! be decoded again
     read_rule(unsigned symbols, unsigned q, unsigned reads, bool remember);
 
     //! Returns the size in bytes of a frame's read_beliefs.

@@ -85,7 +85,8 @@ TEST(sync_channel, DriftProbability_IsAccurateAndSumsToOne)
 
 TEST(sync_channel, PublishedChannels_HavePublishedDriftLimits)
 {
-    // Briffa (2014) uses N = 840, n = 10, p = 1e-3 and N = 210, n = 10, p = 0.1.
+    // Briffa (2014) uses N = 840, n = 10, p = 1e-3 and N = 210, n = 10, p = 0.1, where p
+    // is the probability of an insertion and of a deletion.
     EXPECT_EQ(drift_limits(bsid_model(1e-3, 1e-3), 8400, 1e-10),
               (drift_range{ -28, 28 }));
     const bsid_model poor(0.1, 0.1);
@@ -206,7 +207,8 @@ TEST(sync_channel, SimulatedChannel_FollowsModel)
         inserted += received > 1 ? received - 1 : 0;
         wrong += received == 1 && out[0] != k % 4;
     }
-    // Each count lies within five standard deviations of its expectation.
+    // Each count differs from its expectation by less than five times the square root of
+    // the expectation.
     const auto near = [&](double seen, double p) {
         return std::abs(seen - count * p) < 5 * std::sqrt(count * p);
     };

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the CPU decoders: compares every form, precision and instruction set with test
- * vectors and the reference. */
+/* Tests of the CPU decoders: every form, precision and instruction set against test
+ * vectors and the reference, the forward recursion of single frames, outputs, the largest
+ * words and frames, and allocations in worker threads. */
 
 #include "qa_support.h"
 #include "sync_map/cpu/decoder.h"
@@ -177,7 +178,7 @@ TEST(sync_cpu, CarriedAlpha_EqualsReference)
                                  nullptr,
                                  frame.data());
                     carrier.carry(frame.data(), carried.data());
-                    // Clears drifts beyond the received items, as the reference does.
+                    // In the reference, drifts beyond the received items have α = 0.
                     const int last = int(data.received[f].size()) -
                                      int(c.code.frame_bits()) -
                                      decoder_window(data.options).first;

@@ -68,8 +68,9 @@ TEST_P(sync_cuda_ten_bits, Vectors_Decode)
     }
 }
 
-// Windows occupy one lane or many, and insertions cross to the next lane in every way.
-// Some channels fall back to other kernels.
+// Depending on the channel, a window occupies one lane or many, and insertions reach part
+// of the next lane or two lanes on (see trie_warp). For some channels the decoder falls
+// back to other kernels.
 TEST_P(sync_cuda_ten_bits, CodesAndChannels_EqualReference)
 {
     const bsid_model channels[] = {
@@ -323,8 +324,8 @@ TEST_F(sync_cuda_banded_lattice, Bursts_DecodeWithAllDrifts)
             EXPECT_TRUE(all[f]) << f;
         }
     }
-    // If the items are noise, kernels and reference agree only if no path reaches an
-    // end of the window.
+    // Replaces the frame of noise. Noise lets paths reach the ends of the window, where
+    // kernels and reference differ.
     data.received[6] = data.received[14];
     check_against_reference(data, data.options, make, 1e-6);
 }
@@ -338,7 +339,7 @@ TEST_F(sync_cuda_banded_lattice, PartlyKnownEnds_EqualReference)
     auto all = kept(data);
     EXPECT_GT(std::count(all.begin(), all.end(), true), 6);
     check_against_reference(data, o, make, 1e-6);
-    // The prior reaches beyond the band at either end.
+    // The start prior or the end prior is wider than the band.
     for (const bool at_start : { true, false }) {
         const drift_prior wide{ -12, std::vector<double>(25, 1) };
         o.start = at_start ? wide : drift_prior{};

@@ -41,8 +41,8 @@ protected:
     }
 };
 
-//! Returns whether GPUFEC_TEST_SCALE is "small". Tests are then shorter, because kernels
-//! run about a hundred times slower under compute-sanitizer or in emulation.
+//! Returns whether GPUFEC_TEST_SCALE is "small". Tests are then shorter, for slow runs
+//! under compute-sanitizer or in emulation.
 inline bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
@@ -66,7 +66,7 @@ private:
     unsigned d_asked = 0;
 };
 
-//! Returns the test vectors; at small scale, those of at most 400 bits.
+//! Returns the test vectors; at small scale, those whose frames have at most 400 bits.
 inline std::vector<test_vector> vectors()
 {
     auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
@@ -122,7 +122,7 @@ inline std::vector<double> decode_all(const test_frames& data,
     return values;
 }
 
-//! Returns options that decode the data on the CPU.
+//! Returns the options of \p data for decoding on the CPU, without drift posteriors.
 inline sync_options on_the_cpu(const test_frames& data,
                                sync_mode mode,
                                sync_precision precision,

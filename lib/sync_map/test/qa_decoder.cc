@@ -340,7 +340,8 @@ TEST(sync_simulation, RepeatedSimulation_GivesSameFrames)
     EXPECT_NE(source.make(7).message, other.make(7).message);
 }
 
-// Returns the number of wrong symbols, and whether all frames but the last are locked.
+// Returns the number of wrong symbols, and whether all frames except the last are locked.
+// Expects at most two failed boundary matches.
 std::pair<unsigned, bool> count_wrong(sync_options o, const test_frames& data)
 {
     o.where = backend::cpu;

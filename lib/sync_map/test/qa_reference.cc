@@ -70,7 +70,8 @@ TEST(sync_reference, Multiprecision_AgreesWithDouble)
     EXPECT_NEAR(exact.log_probability, plain.log_probability, 1e-12);
 }
 
-// Sums the weights of every channel path, to test enumeration().
+// Returns the weight of all channel paths that send symbols from number t on and receive
+// items from number j on, to test enumeration().
 double all_paths(const std::vector<std::uint8_t>& sent,
                  const std::vector<std::uint8_t>& received,
                  const bsid_weights& w,

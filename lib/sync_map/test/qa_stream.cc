@@ -3,8 +3,8 @@
 
 /* Tests of streams whose frames search for their beginnings. Results are compared with
  * those of the sequential rule (each frame begins where the previous frame ended), for
- * batches of any size. Further tests have slips (lost or inserted items), noise, and
- * channels that differ from the model. */
+ * batches of any size. Further tests: slips (lost or inserted items), noise, channels
+ * that change or differ from the model, and the received_window. */
 
 #include "cuda/devices.h"
 #include "lab/sync_map/simulation.h"
@@ -198,9 +198,10 @@ struct measured {
     std::uint64_t failed = 0, again = 0;
 };
 
-// Checks that the posteriors of each frame differ from those of the sequential rule by at
-// most twice the frame's bound plus rounding. If \p many is true, also accepts other,
-// equally likely beginnings, because rounding decides which of them is found.
+// Checks that each frame is locked, that the frame begins where the sequential rule finds
+// it, and that its posteriors differ from those of the rule by at most twice the frame's
+// bound plus rounding. If \p many is true, also accepts other, equally likely beginnings,
+// because rounding decides which of them is found.
 measured check_against_sequential(const stream_case& c,
                                   sync_precision precision,
                                   std::uint64_t seed = 3,
@@ -424,7 +425,7 @@ TEST_P(sync_stream_search, Frames_DecodeAsWholeStream)
         auto whole = reference::linear(p).posteriors;
         whole.resize(decoded.values.size());
         EXPECT_LE(largest_difference(decoded.values, whole), 1e-9);
-        // 0 selects the default look-ahead, which is long enough.
+        // 0 selects the default look-ahead. It must be long enough for an error of 1e-7.
         o.lookahead = 0;
         EXPECT_LE(largest_difference(decode(o, items).values, whole), 1e-7);
     }

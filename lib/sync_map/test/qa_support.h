@@ -308,8 +308,8 @@ struct awkward_case {
     bsid_model channel;
 };
 
-//! Returns small and unusual codes with channels; some of these channels never insert,
-//! delete or substitute.
+//! Returns small and unusual codes with channels; some of the channels lack insertions,
+//! deletions or substitutions.
 inline std::vector<awkward_case> awkward_cases()
 {
     return {
@@ -404,7 +404,8 @@ inline void make_likelihoods(test_frames& data)
     }
 }
 
-//! Checks the decoding of soft items for a random code with a larger alphabet.
+//! Compares the decoding of soft items with the reference, for a random code with more
+//! than two channel symbols; in the linear form also with start and end priors.
 inline void check_likelihoods(const decoder_maker& make,
                               sync_form form,
                               unsigned n,

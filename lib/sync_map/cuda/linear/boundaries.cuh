@@ -28,8 +28,8 @@ __device__ unsigned block_warps()
 }
 
 // Divides a row into groups of four values and the groups among the threads of a block.
-// Calls use(k) for each group of this thread, which begins k values after the row's
-// aligned address. All threads of a warp make the same number of calls.
+// Calls use(k) for each group of this thread; k is the distance, in values, of the group
+// from the row's aligned address. All threads of a warp make the same number of calls.
 template <class Use>
 __device__ void fours_of_row(unsigned stride, Use&& use)
 {

@@ -19,8 +19,9 @@ namespace gr::gpufec::sync_map {
 struct start_geometry {
     start_search search;
     double log_symbol; //!< natural log of the factor per symbol that rows leave out
-    bool narrow;       //!< the first attempts narrow their windows
-    // Layout of a frame's input and output; sizes and offsets are in bytes.
+    bool narrow;       //!< whether the first attempts narrow their windows
+    // A frame's numbers of drifts and symbols, then sizes of its input and output and
+    // offsets in these, in bytes.
     std::uint32_t window, symbols;
     std::size_t input_bytes, start_at, end_at, items_at, output_bytes,
         boundary_matches_at;
@@ -30,9 +31,9 @@ struct start_geometry {
     std::size_t whole_at, batch_items_at;
 };
 
-// Result of an attempt: the place found, and the logarithm of its likelihood ratio. The
-// current row then holds α at the frame's beginning, for `window` drifts from drift
-// number `low` of the attempt on.
+// Result of an attempt: the item at which the frame begins, and the evidence (see
+// start_search in setup.h). The current row then holds α at the frame's beginning, for
+// `window` drifts from drift number `low` of the attempt on.
 struct found_start {
     std::int64_t origin;
     double evidence;
@@ -78,7 +79,7 @@ __device__ found_start try_start(const sync_geometry& full,
         l = narrowed(layout, g.window);
         until = search.first_look;
     }
-    // Insertions turn a row of ones into the sums of the powers c^0 … c^m.
+    // α = 1 with the insertions before the first symbol: c^0 + … + c^m at drift number m.
     const Row c = weights.insertion, limit = 1 / (1 - c);
     block_sync();
     begin_with(g, l, direction::forward, s, [&](unsigned m) {
@@ -294,7 +295,9 @@ __device__ void find_starts(const sync_geometry& g,
         }
         const auto off = best.origin - best_place;
         if (off > search.reach || off < -search.reach || best_place != place) {
-            // One more attempt is centred at the place found.
+            // Repeats the attempt around the origin that was found. Otherwise the current
+            // row could belong to another attempt, or lack drifts at one end of the
+            // frame's window.
             place = best.origin;
             const auto again = run(place, false);
             best = again.evidence > -INFINITY ? again : best;

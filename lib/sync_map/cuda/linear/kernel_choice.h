@@ -125,7 +125,7 @@ struct linear_kernel {
     // kernel \p for_any.
     const unsigned parts, first_part;
     const cuda::buffer<std::uint32_t> words;
-    bool wide; // linear_shared is in device memory
+    bool wide; // whether linear_shared is in device memory
     unsigned warps;
     linear_layout layout;
     std::size_t shared;   // bytes of shared memory per block

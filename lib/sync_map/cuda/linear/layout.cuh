@@ -23,7 +23,8 @@ struct linear_memory {
     void* alpha;        //!< per block: (symbols + 1) rows of forward metrics
     void* rows;         //!< per block: padded window × q lattice values between segments
     double* prior_sums; //!< per block: sum of the priors of each index
-    //! Per block: linear_layout::bytes for linear_shared; nullptr: in shared memory.
+    //! Per block: linear_layout::bytes bytes for linear_shared; nullptr if linear_shared
+    //! is in shared memory.
     double* wide;
 };
 
@@ -31,8 +32,9 @@ struct linear_memory {
  *
  * Sweeps take steps in groups of four. A group begins at step N, the number of the
  * kernel's rows, and must be aligned, so rows begin at an offset from their aligned
- * address. The groups from there on produce all outputs but the last N. So the window is
- * padded with values of weight 0 until its length exceeds N by a multiple of four. */
+ * address. Groups from step N on produce all outputs except the last N. The window is
+ * therefore padded with values of weight 0 until its length exceeds N by a multiple of
+ * four. */
 struct linear_layout {
     std::uint32_t window; //!< number of drifts, padded
     //! Number of values from a row's aligned address to its first value.
@@ -94,10 +96,10 @@ struct linear_layout {
 template <class Row, class Metric>
 struct linear_shared {
     double* scratch;   // for reductions over the block: 64 values
-    Metric* alpha;     // α at two boundaries, one of which is being copied
+    Metric* alpha;     // α at two boundaries; one is in use, the other being copied
     Metric* posterior; // L(D), q values
     Row* current;      // boundary metrics from which a sweep starts
-    Row* partial;      // sums over the words of each warp: warps × stride
+    Row* partial;      // row n summed over the words of each warp: warps × stride
     Row* waiting;      // outputs of each warp, not yet summed over its lanes
     Row* prior;        // priors of the words of each lane: warps × 32
     // For bits, the item of each of window + n steps: a mask, all ones for a 1, and the

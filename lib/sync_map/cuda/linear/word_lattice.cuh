@@ -11,7 +11,7 @@
 
 namespace gr::gpufec::sync_map {
 
-// Returns x where mask is all ones, 0 where it is 0.
+// Returns x if mask is all ones, and 0 if mask is 0.
 inline __device__ float masked(float x, std::int32_t mask)
 {
     return __int_as_float(__float_as_int(x) & mask);
@@ -21,7 +21,7 @@ inline __device__ double masked(double x, std::int32_t mask)
     return __longlong_as_double(__double_as_longlong(x) & std::int64_t(mask));
 }
 
-// Returns b where mask is all ones, a where it is 0.
+// Returns b if mask is all ones, and a if mask is 0.
 inline __device__ float selected(std::int32_t mask, float a, float b)
 {
     return __int_as_float((__float_as_int(a) & ~mask) | (__float_as_int(b) & mask));
@@ -31,7 +31,8 @@ inline __device__ double selected(std::int32_t mask, double a, double b)
     return mask ? b : a;
 }
 
-// Returns the same value, but keeps the compiler from recomputing it at each use.
+// Returns x. The compiler keeps the result in a register instead of recomputing x at
+// each use.
 inline __device__ std::int32_t kept(std::int32_t x)
 {
 #ifdef __CUDA_ARCH__
@@ -40,8 +41,8 @@ inline __device__ std::int32_t kept(std::int32_t x)
     return x;
 }
 
-// Received item: a mask, and the weights of a sent 0 and a sent 1. Clean: items are bits,
-// a substitution has weight 0 and a match weight 1.
+// Received item: a mask, all ones for a 1, and the weights of a sent 0 and a sent 1.
+// Clean: items are bits, a substitution has weight 0 and a match weight 1.
 template <class Row>
 struct bit_item {
     std::int32_t one;

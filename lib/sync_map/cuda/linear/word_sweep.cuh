@@ -169,10 +169,10 @@ struct word_sweep {
     }
 };
 
-// Number of resident warps per multiprocessor that limits the registers of a thread. More
-// warps hide more latency, until registers are spilled: on an H200, 20 warps decode 1204
-// Mb/s (docs/decisions/2026-11-22-sync-tries.md). A block of up to 32 words has one warp,
-// and some GPUs hold only 16 blocks per multiprocessor.
+// Minimum number of resident blocks per multiprocessor for codes of up to 32 words, whose
+// blocks have one warp. The number limits the registers of a thread. More warps hide more
+// latency, until registers are spilled: on an H200, 20 warps raised the rate from 1142 to
+// 1204 Mb/s (docs/decisions/2026-11-22-sync-tries.md). Some GPUs hold only 16 blocks.
 #if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890
 template <int N, class Metric>
 constexpr unsigned resident_warps = N <= 10 && sizeof(Metric) == 4 ? 20 : 16;

@@ -35,9 +35,9 @@ struct frames_again {
     std::uint32_t *frames, *count;
 };
 
-/* β of all drifts at the boundary before a frame's last indices. If a frame may end at
- * more drifts than the band holds, paths that have left the band need not return. β of
- * all drifts gives the weight of such paths over the last indices.
+/* β of all drifts at the boundary before a frame's last indices. Used if the end prior
+ * spans more than half the band, because paths that have left the band then need not
+ * return. β of all drifts gives the weight of such paths over the last indices.
  */
 struct band_ends {
     std::uint32_t from;      // first of the last indices; 0: unused
@@ -147,7 +147,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
             const unsigned count = __shfl_sync(full_warp, length, f);
             trie_items all{ 0, 0 };
             for (int half = 0; half < 2; ++half) {
-                const unsigned here = at + 16 * half; // large if negative
+                const unsigned here = at + 16 * half; // a negative sum wraps
                 if (here < count) {
                     const auto some = pack(
                         *reinterpret_cast<const sixteen<std::uint32_t>*>(from + here));

@@ -204,7 +204,8 @@ struct trie_frames {
         return __shfl_sync(full_warp, at, t.slot * l.lanes);
     }
 
-    // Calls use(D, L, storage) for the words whose L(D) this lane computes.
+    // Calls use(D, L, storage) for the words whose L(D) this lane computes. `storage` is
+    // an element of t.partial in which use() may store L for kept_words().
     template <class Use>
     __device__ void sum_words(Use&& use) const
     {

@@ -12,7 +12,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Number of bits of a codeword.
+//! Number of bits of a codeword, and of rows at the end of the first trie (one for each
+//! value of the first four bits).
 constexpr unsigned trie_bits = 10;
 constexpr int trie_rows = 16;
 
@@ -105,7 +106,7 @@ struct alignas(16) trie_row {
     static constexpr int pieces = single ? C / piece : (C + piece - 1) / piece;
     static constexpr unsigned bytes = 16 * pieces;
     static constexpr unsigned singles_at = trie_rows * bytes;
-    // Lanes begin at different banks.
+    // An odd multiple of 16 bytes, so that adjacent lanes begin at different banks.
     static constexpr unsigned lane_bytes =
         (singles_at / 16 + single * trie_rows * sizeof(Row) / 16) / 2 * 32 + 16;
 };

@@ -65,8 +65,8 @@ public:
                                cudaStream_t stream) const = 0;
 };
 
-// Returns the first plan in float that supports the window and the insertion probability
-// of the setup; nullptr if there is none.
+// Returns the first plan in float that supports the setup; nullptr if there is none. The
+// plans differ in the windows and insertion probabilities that they support.
 std::unique_ptr<listing_plan> make_float_trie_lattice(const setup& setup, int device);
 
 } // namespace gr::gpufec::sync_map

@@ -25,8 +25,8 @@ struct trie_warp {
     const sync_geometry& g;
     const trie_layout& l;
     const trie_weights<Row, C>& w;
-    // Index of this lane in the warp, of its frame in the warp, and of the lane in the
-    // frame.
+    // Indices: `lane` of this lane in the warp, `slot` of the lane's frame in the warp,
+    // and `place` of the lane in the frame.
     const unsigned lane, slot, place;
     // 1 if the frame has a lane before (below) or after (above) this one, else 0.
     const Row below, above;
@@ -34,7 +34,7 @@ struct trie_warp {
     const Row far_below, far_above;
     std::byte* const warp_rows;
     std::byte* const rows; // this lane's 16 rows
-    Row* const partial;    // this lane's part of L(D), 32 lanes per word
+    Row* const partial;    // this lane's parts of L(D), 32 elements apart for each word
     Row* met_at = nullptr;
     const std::uint32_t* words = nullptr;
     std::uint32_t chunk = 0, word = 0;
@@ -67,7 +67,7 @@ struct trie_warp {
     }
 
     __device__ bool has_frame() const { return slot < l.frames; }
-    __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // of a frame
+    __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // lanes per frame
 
     // ---- sums over a frame's lanes; each of the lanes gets the result ----
 
@@ -264,9 +264,9 @@ struct trie_warp {
         }
     }
 
-    // Applies bit 4, with the weights \p weight, to the rows of all words with this
-    // ending, and adds the results to sum. If Back is true, also computes L(D) of these
-    // words.
+    // Applies bit 4, with the weights \p weight, to the rows of the words that have the
+    // ending \p ending, and adds the results to \p sum. If Back is true, also computes
+    // L(D) of these words from \p met, the row of α after the bits of the ending.
     template <bool Back>
     __device__ void
     add_words(std::uint32_t ending, const Row* weight, const row& met, row& sum)

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Launch plan of the trie lattice over all drifts. */
+/* Launch plan of the trie lattice over all drifts, and the number of frames that a device
+ * decodes at once with it. */
 
 #include "cuda/first_plan.h"
 #include "plan.h"
@@ -45,7 +46,7 @@ public:
         check(cudaMemGetInfo(&free, &total), "device memory");
         const bool fits =
             plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
-        // With fewer warps, the linear form without tries is as fast
+        // With fewer warps, the linear form without tries is about as fast
         // (docs/reference/kernels.md).
         const unsigned fewest =
             setup.kernels == ten_bit_kernels::by_batch ? Warps / 4 : 1;
@@ -63,9 +64,10 @@ public:
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
         // Smallest batch that is decoded with tries. With 32 words, this batch is half
         // the number of frames that the device decodes at once, see
-        // docs/decisions/2026-11-22-sync-tries.md. With q words, tries take 0.67 + q/96
-        // times as long and the fallback q/32 times. The exponent 0.4 fits the rates with
-        // less shared memory, and so fewer warps, in docs/reference/kernels.md.
+        // docs/decisions/2026-11-22-sync-tries.md. Compared with 32 words, q words take
+        // tries 0.67 + q/96 times as long and the fallback q/32 times. The exponent 0.4
+        // fits the rates with fewer warps (less shared memory) in
+        // docs/reference/kernels.md.
         const double q = std::max(32u, d_geometry.q);
         const double part =
             (0.67 + q / 96) * 16 / q *
@@ -104,8 +106,8 @@ public:
                        sync_status* status,
                        cudaStream_t stream) const override
     {
-        // If more than half of the frames are listed, decoding all frames with tries is
-        // as fast as decoding the listed frames without tries.
+        // If half of the frames are listed, decoding all frames with tries is about as
+        // fast as decoding the listed frames without tries.
         const bool many = g.frames >= d_many;
         const unsigned most = many ? g.frames / 2 : g.frames;
         d_few->launch_listed(
