@@ -165,7 +165,8 @@ TEST(ldpc_reference, FrameErrorRate_AgreesWithPublishedCurve)
     EXPECT_LE(errors, 12u);
 }
 
-// The full comparison runs with --gtest_also_run_disabled_tests.
+// Compares more frames, at two values of Eb/N0; runs only with
+// --gtest_also_run_disabled_tests.
 TEST(ldpc_reference, DISABLED_LongRun_AgreesWithPublishedCurve)
 {
     // The published frame error rates are 3.07e-2 and 1.90e-3; the limits are three

@@ -42,15 +42,15 @@ struct quasi_cyclic_table {
     std::uint32_t teams;       //!< number of teams per block
     //! Number of words of shared memory for a team's posteriors.
     std::uint32_t team_words;
-    std::uint32_t pitch;       //!< threads per unit for which memory holds messages; more
-                               //!< than team
+    std::uint32_t pitch;       //!< number of checks per unit for whose messages memory is
+                               //!< reserved; more than team
     std::uint32_t state_words; //!< words of device memory per team: zeros, then messages
 };
 
 namespace quasi_cyclic {
 
 constexpr unsigned flag_words =
-    36; // words for the block's slot and two for each of up to 16 teams
+    36; // words for the block's slot, two for each of up to 16 teams, and padding
 constexpr unsigned max_teams = 16;
 
 // Returns the smallest degree that is at least \p degree and for which a kernel has
