@@ -83,8 +83,8 @@ struct ldpc_code::tables {
     std::vector<std::uint32_t> parity;     //!< for the form eliminated: position of each
                                            //!< parity bit
     std::vector<std::uint64_t> generators; //!< for the form eliminated: k flags per
-                                           //!< parity bit, for the message bits whose
-                                           //!< sum it is
+                                           //!< parity bit, which mark the message bits
+                                           //!< in the parity bit's sum
 
     std::size_t generator_words() const { return (k + 63) / 64; }
 

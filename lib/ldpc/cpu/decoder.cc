@@ -135,7 +135,8 @@ public:
 private:
     struct prepared {
         message_rule rule;
-        // Tables for layered decoding, one of which is null. Both are null in flooding.
+        // Tables for layered decoding; only one of the pointers is set. In flooding, both
+        // are null.
         std::unique_ptr<circulant_code> single_codeword;
         std::unique_ptr<lane_code> lanes;
     };

@@ -122,7 +122,7 @@ bool small_scale()
 std::vector<ldpc_code> all_codes()
 {
     std::vector<ldpc_code> codes;
-    if (small_scale()) { // one code for each family of kernels
+    if (small_scale()) { // five codes with checks of different degrees
         return { ldpc_code::dvbs2("normal", "8/9"),
                  ldpc_code::dvbs2("normal", "9/10"),
                  ldpc_code::dvbs2("short", "1/4"),

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Arguments of the float and int16 kernels, access to the bits of floats, and minima. */
+/* Arguments of the float and int16 kernels, access to the bits of floats, the int16
+ * message rule, and minima. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_ARITHMETIC_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_ARITHMETIC_CUH
