@@ -404,8 +404,8 @@ private:
         return Arithmetic::negative(sum);
     }
 
-    // Returns the lanes whose codeword violates a check. Stops early once a violated check
-    // is found in all lanes that are still decoding (d_live).
+    // Returns the lanes whose codeword violates a check. Stops early once a violated
+    // check is found in all lanes that are still decoding (d_live).
     flags violating() const
     {
         flags seen{};

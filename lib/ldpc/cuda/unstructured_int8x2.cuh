@@ -534,7 +534,7 @@ private:
     __device__ unsigned satisfied(unsigned candidates) const
     {
         // The first step is tested alone, because a codeword with many errors nearly
-        // always violates one of its checks.
+        // always violates a check of that step.
         for (unsigned s = 0, end = 1; s < d_table.step_count;
              end = min(end + 12, d_table.step_count)) {
             std::uint32_t sum = 0;

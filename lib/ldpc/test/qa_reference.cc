@@ -133,8 +133,8 @@ TEST(ldpc_reference, FloatCheck_EqualsHandComputation)
     expect_near(messages({ 3, -2, 6, 4, 7 }, 0.75), { -1.25, 2.25, -1.25, -1.25, -1.25 });
 }
 
-// Asserts that 16 frames decode at −2.15 dB. Sum-product has a frame error rate of 1e-3 at
-// −2.31 dB; int8, whose offset is constant, at −1.85 dB (docs/performance.md).
+// Asserts that 16 frames decode at −2.15 dB. Sum-product has a frame error rate of 1e-3
+// at −2.31 dB; int8, whose offset is constant, at −1.85 dB (docs/performance.md).
 TEST(ldpc_reference, FloatDecoder_IsNearSumProduct)
 {
     setup s;

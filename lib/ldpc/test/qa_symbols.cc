@@ -357,8 +357,8 @@ TEST(Symbols, MoreLevelsThanTables_EqualReference)
     }
 }
 
-// A stream of frames of several MODCODs is decoded on a device, from pushed parts and in
-// place, and on the CPU.
+// Asserts that a device decodes frames of several MODCODs to the bytes, iterations and
+// violated checks of the CPU, both from pushed chunks and in place.
 TEST(Symbols, SeveralModcods_DecodeAsOnCpu)
 {
     SKIP_WITHOUT_CUDA();

@@ -65,7 +65,9 @@ GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
            : degree <= 22 ? degree
                           : 32;
 }
-constexpr unsigned max_leaf_degree = 10; // larger checks treat a leaf like any other bit
+// Largest degree of a check whose leaf is handled as such. In larger checks, a leaf is an
+// ordinary bit.
+constexpr unsigned max_leaf_degree = 10;
 
 // A kind of units that share code. The units have one padded degree, and either all or
 // none have a leaf.
