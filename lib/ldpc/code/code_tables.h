@@ -26,7 +26,7 @@ struct code_tuning {
 
 } // namespace ldpc
 
-//! How a code is encoded.
+//! The way in which an encoder finds the parity bits of a code.
 enum class encoding_form {
     unknown,    //!< the message positions are not known
     triangular, //!< check c determines bit n − checks + c from the bits before it

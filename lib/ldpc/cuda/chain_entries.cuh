@@ -153,7 +153,8 @@ struct chain_entry {
     {
         return (q + 1) * words;
     }
-    // Copies all layers to shared memory, with \p threads threads.
+    // Copies all layers to shared memory. Each of \p threads threads calls this function
+    // with its index \p number.
     __device__ static void copy(const std::uint32_t* entries,
                                 unsigned q,
                                 std::uint32_t* to,

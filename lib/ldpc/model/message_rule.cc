@@ -102,7 +102,8 @@ message_rule make_message_rule(const ldpc_code& code,
         break;
     case ldpc_precision::float32:
         rule.scale = 0x1p-20f;
-        rule.message_limit = 1; // messages of single-bit checks would grow without end
+        // Without a limit, messages of checks with a single bit would grow without end.
+        rule.message_limit = 1;
         rule.channel_limit = 4096 * rule.scale;
         break;
     }

@@ -15,7 +15,8 @@ namespace device {
 
 struct quasi_cyclic_table {
     static constexpr unsigned max_runs = 48;
-    static constexpr unsigned max_units = 31;   // largest number of units per run
+    // Largest number of units per run, so that run::barriers has a bit for the end.
+    static constexpr unsigned max_units = 31;
     static constexpr unsigned max_words = 2048; // largest number of words for the edges
                                                 // of all units
     //! Successive units of one kind.
