@@ -38,7 +38,8 @@ struct header {
     bool high_efficiency; //!< whether the mode is DVB-T2's high efficiency mode, in
                           //!< which packets have neither CRC-8 nor sync byte
     std::uint8_t isi;
-    std::uint16_t upl, dfl, syncd; //!< the fields UPL, DFL and SYNCD, in bits
+    std::uint16_t upl, dfl, syncd; //!< in bits: length of a packet (UPL) and of the data
+                                   //!< field (DFL), position of the first packet (SYNCD)
 };
 
 //! Reads a BBHEADER of header_bytes bytes; returns nothing if its CRC-8 is wrong.

@@ -30,7 +30,7 @@ constexpr std::size_t packet_bytes = 188;
 class packets
 {
 public:
-    //! Counts of frames and packets so far.
+    //! Counts of frames and packets since construction or restart().
     struct counts {
         std::uint64_t frames = 0;      //!< number of frames pushed
         std::uint64_t dropped = 0;     //!< frames with a wrong or unsupported header

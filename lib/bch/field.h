@@ -36,7 +36,7 @@ public:
     {
         return a && b ? d_powers[unsigned(d_logs[a]) + d_logs[b]] : 0;
     }
-    //! Divides by \p b, which is not 0.
+    //! Returns a / b. \p b is not 0.
     element divide(element a, element b) const
     {
         return a ? d_powers[d_logs[a] + d_order - d_logs[b]] : 0;

@@ -53,7 +53,8 @@ std::optional<std::pair<std::string, std::string>> split_modcod(const std::strin
 //! Returns whether a standard has a MODCOD. DVB-S2X includes the MODCODs of DVB-S2.
 bool is_of(const modcod& m, const std::string& standard);
 
-//! \throws std::invalid_argument with the message that no such MODCOD exists
+//! Reports that no MODCOD has this constellation, rate and frame size.
+//! \throws std::invalid_argument always
 [[noreturn]] void refuse_constellation(const std::string& name,
                                        const std::string& rate,
                                        const std::string& frame_size);

@@ -90,7 +90,8 @@ std::complex<float> turned(double magnitude, std::mt19937& random)
                       std::uniform_real_distribution<float>(0, 6.28f)(random));
 }
 
-// Replaces \p count symbols of a frame by symbols of a magnitude and any phase.
+// Returns an impairment that replaces \p count symbols of a frame by symbols of
+// \p magnitude and random phase.
 impairment outliers(const char* name, double magnitude, unsigned count)
 {
     return { name, 0.75, [=](floats& symbols, std::mt19937& random) {
@@ -100,7 +101,8 @@ impairment outliers(const char* name, double magnitude, unsigned count)
             } };
 }
 
-// Replaces five symbols by (value, −value). \p value is infinite or NaN.
+// Returns an impairment that replaces five symbols by (value, −value). \p value is
+// infinite or NaN.
 impairment bad_values(const char* name, float value)
 {
     return { name, 0.75, [=](floats& symbols, std::mt19937& random) {
@@ -550,8 +552,9 @@ TEST(Demapper, ImpairedFrames_EqualReference)
     }
 }
 
-// The strongest symbols are erased as outliers. Without a correction the estimate would
-// be 0.3 dB too high at the lowest Es/N0.
+// Asserts a mean error below 0.15 dB. The strongest symbols are erased as outliers, which
+// without a correction would bias the estimate by 0.3 dB at −2.35 dB
+// (docs/decisions/2026-11-25-level-of-symbols.md).
 TEST(Demapper, LowEsN0_IsEstimatedWithoutBias)
 {
     const auto c = make_constellation("qpsk", "1/4");

@@ -101,8 +101,8 @@ public:
     }
 
 private:
-    // Limits in characters and lines that no valid file exceeds. A path may name a device
-    // or a pipe that never ends.
+    // Limits of a line's length in characters and of the number of successive empty lines
+    // and comments. They end the reading of a device or pipe that never ends.
     static constexpr std::size_t longest_line = std::size_t(1) << 24;
     static constexpr unsigned max_blank = 1u << 16;
 

@@ -268,7 +268,7 @@ ldpc_code::tables::all_but(const std::vector<std::uint32_t>& some) const
 }
 
 // Returns the message positions of the rule \c placement, without shortened positions.
-// The other bits need not follow from them; place_message() tests this.
+// Bits at these positions need not determine the codeword; place_message() tests this.
 std::vector<std::uint32_t> ldpc_code::tables::wanted_positions() const
 {
     std::vector<std::uint32_t> wanted;

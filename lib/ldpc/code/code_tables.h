@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tables that the copies of an ldpc_code share. */
+/* The tables that the copies of an ldpc_code share, the types of their members, and
+ * access to the tables for the sources of the LDPC decoder. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CODE_CODE_TABLES_H
 #define INCLUDED_GPUFEC_LDPC_CODE_CODE_TABLES_H
@@ -25,7 +26,7 @@ struct code_tuning {
 
 } // namespace ldpc
 
-//! How a code is encoded.
+//! The way in which an encoder finds the parity bits of a code.
 enum class encoding_form {
     unknown,    //!< the message positions are not known
     triangular, //!< check c determines bit n − checks + c from the bits before it
@@ -81,8 +82,9 @@ struct ldpc_code::tables {
     std::vector<std::uint32_t> by_position;
     std::vector<std::uint32_t> parity;     //!< for the form eliminated: position of each
                                            //!< parity bit
-    std::vector<std::uint64_t> generators; //!< for the form eliminated: k bits per parity
-                                           //!< bit, which select message bits
+    std::vector<std::uint64_t> generators; //!< for the form eliminated: k flags per
+                                           //!< parity bit, which mark the message bits
+                                           //!< in the parity bit's sum
 
     std::size_t generator_words() const { return (k + 63) / 64; }
 

@@ -135,7 +135,8 @@ public:
 private:
     struct prepared {
         message_rule rule;
-        // Tables for layered decoding, one of which is null. Both are null in flooding.
+        // Tables for layered decoding; only one of the pointers is set. In flooding, both
+        // are null.
         std::unique_ptr<circulant_code> single_codeword;
         std::unique_ptr<lane_code> lanes;
     };
@@ -297,7 +298,7 @@ private:
     const setup d_setup;
     const lanes::kernel& d_kernel;
     const dvb_single_codeword::kernel& d_single_codeword;
-    // Kernels with fewer lanes than d_kernel.
+    // Kernels with fewer lanes than d_kernel, for groups that do not fill its lanes.
     std::vector<const lanes::kernel*> d_narrower;
     const input::kernels& d_input = input::variants().of("");
     std::vector<std::unique_ptr<prepared>> d_codes;

@@ -17,7 +17,7 @@ namespace gr::gpufec::ldpc {
 class flooding_decoder
 {
 public:
-    //! Makes a decoder for all codes of the setup, which must outlive it.
+    //! Makes a decoder for all codes of \p s. The setup must outlive the decoder.
     explicit flooding_decoder(const setup& s);
 
     //! Decodes one codeword without allocating memory. \p channel has the n channel

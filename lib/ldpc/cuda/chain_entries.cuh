@@ -153,7 +153,8 @@ struct chain_entry {
     {
         return (q + 1) * words;
     }
-    // Copies all layers to shared memory, with \p threads threads.
+    // Copies all layers to shared memory. Each of \p threads threads calls this function
+    // with its index \p number.
     __device__ static void copy(const std::uint32_t* entries,
                                 unsigned q,
                                 std::uint32_t* to,
@@ -289,8 +290,8 @@ private:
 };
 
 // Calls load(i, x) and later use(i, x) for each layer i from \p first to \p end − 1.
-// The layers ahead are loaded while earlier ones are used. load() is also called for
-// layers past the end.
+// While \p Together layers are used, the next \p Together layers are loaded. load() is
+// also called for layers past the end.
 template <class Loaded, unsigned Together, class Load, class Use>
 __device__ void each_loaded_ahead(unsigned first, unsigned end, Load&& load, Use&& use)
 {

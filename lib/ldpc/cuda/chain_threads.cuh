@@ -66,8 +66,8 @@ public:
     static constexpr unsigned count = pitch * Chains;
 
     const unsigned number;
-    const unsigned chain; //!< chain of the thread; the compiler knows that it is equal
-                          //!< within a warp
+    const unsigned chain; //!< chain of the thread, equal for all threads of a warp; see
+                          //!< warp_uniform()
     const unsigned j;     //!< index of the thread's check in a layer; at least PerChain
                           //!< if the thread has no check
 

@@ -23,7 +23,7 @@ struct ldpc_slot : cuda::device_slot {
     {
         output.clear();
     }
-    cuda::event decoded; // records the end of the kernels, before the copies to the host
+    cuda::event decoded; // end of the slot's kernels, before the copies to the host
     cuda::buffer<std::uint8_t> input;
     cuda::buffer<std::uint8_t> output;
     cuda::buffer<frame_status> status;

@@ -112,7 +112,7 @@ std::unique_ptr<launch_plan> make_dvb_float_plan(const ldpc_code& code,
                                                  int device);
 
 //! Returns the layered int8 plan for quasi-cyclic codes in which some bits have a single
-//! check (NR, AR4JA). A team of threads decodes two codewords.
+//! check (NR, AR4JA). A team of threads decodes up to two codewords.
 std::unique_ptr<launch_plan> make_quasi_cyclic_plan(const ldpc_code& code,
                                                     const message_rule& rule,
                                                     bool soft,

@@ -50,7 +50,7 @@ protected:
         return flag_bytes(slots) + slots * words * sizeof(std::uint32_t);
     }
 
-    //! Returns the arguments, and clears the flags on \p stream.
+    //! Returns the block_arguments of a launch, and clears the slots' flags on \p stream.
     block_arguments arguments(const device_frames& frames,
                               const stopping& stop,
                               void* scratch,

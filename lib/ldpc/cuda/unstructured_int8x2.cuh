@@ -166,8 +166,8 @@ public:
         d_rest = in_registers(places + place_at(MaxDegree, 4 * vectors, lane));
     }
 
-    // Decodes pairs of codewords. The resident blocks share a counter, which assigns the
-    // next pair to each block that is free.
+    // Decodes one or two codewords at a time. The resident blocks share a counter, which
+    // assigns the next codewords to each block that is free.
     __device__ void run()
     {
         for (;;) {
@@ -189,7 +189,8 @@ public:
 private:
     static constexpr unsigned unit_words = lanes * message_words(MaxDegree);
 
-    // Decodes the pair's codewords in the bit mask \p active.
+    // Decodes the codewords in the bit mask \p active. Bit 0 stands for codeword
+    // \p first, bit 1 for the next one.
     __device__ void decode(std::uint32_t first, unsigned active)
     {
         const frame_place frame[2] = { d_args.frames.table[first],
@@ -533,7 +534,7 @@ private:
     __device__ unsigned satisfied(unsigned candidates) const
     {
         // The first step is tested alone, because a codeword with many errors nearly
-        // always violates one of its checks.
+        // always violates a check of that step.
         for (unsigned s = 0, end = 1; s < d_table.step_count;
              end = min(end + 12, d_table.step_count)) {
             std::uint32_t sum = 0;
@@ -553,7 +554,7 @@ private:
         return candidates;
     }
 
-    // Counts violated checks of both codewords, in the halves of the word.
+    // Returns the numbers of violated checks of both codewords, in the halves of a word.
     __device__ std::uint32_t count_violated()
     {
         if (d_j == 0) {

@@ -14,9 +14,9 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Limits of codes with two chains. Two chains are faster only where a layer has too few
-// edges to hide the latency of its instructions, and where only one codeword fits on a
-// multiprocessor.
+// Limits of codes with two chains. Two chains help where a layer has too few edges to
+// hide the latency of its instructions and a multiprocessor holds only one thread block
+// (docs/decisions/2026-11-24-ldpc-two-chains.md).
 constexpr unsigned max_edges = 7; // largest number of edges of a check
 constexpr unsigned min_bits = 32401, min_layers = 40;
 

@@ -58,7 +58,8 @@ struct chain_table {
     //! The layer has deferred edges.
     static constexpr std::uint32_t shares = 1u << 14;
     //! The chain needs a barrier before the layer, because groups of the layer have been
-    //! in use since the last barrier.
+    //! used since the last barrier, or because a single chain is about to load parity
+    //! bits that its first layer has stored.
     static constexpr std::uint32_t barrier = 1u << 15;
     //! Set in every layer, so that no half of a head is 0.
     static constexpr std::uint32_t not_zero = 1u << 25;

@@ -41,8 +41,8 @@ namespace dvb_single_codeword {
 
 compiled_variants<kernel> variants();
 
-//! Returns whether the kernels support the rule: its precision is int8, its messages fit
-//! in bytes, and its posteriors fit in 16-bit words.
+//! Returns whether the kernels support the rule: its precision is int8, the sum of its
+//! message limit and offset fits in a byte, and its posteriors plus 128 fit in 16 bits.
 inline bool can_follow(const message_rule& rule, const ldpc_code& code)
 {
     return rule.precision == ldpc_precision::int8 &&

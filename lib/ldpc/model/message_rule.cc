@@ -17,7 +17,8 @@ namespace {
 // Offsets of the float rule in nats. An offset declines to 0 where two magnitudes differ
 // by 2 nats. The values are from simulations of 16 codes of several rates and standards,
 // 0.05 to 0.2 dB above the decoding thresholds of sum-product. With these offsets,
-// decoding needs 1.02 to 1.17 times the iterations of sum-product.
+// decoding needs 1.01 to 1.16 times the iterations of sum-product
+// (docs/decisions/2026-11-24-float-offsets.md).
 constexpr declining_offset to_all{ 44 / 128.0f, 3 / 128.0f };
 constexpr declining_offset to_min1{ 76 / 128.0f, 5 / 128.0f };
 constexpr float declines_over = 2;
@@ -28,8 +29,9 @@ struct rate_values {
 };
 
 // Returns the code's own tuning, or that of its rate. The table has the values with the
-// fewest frame errors and, among those, the fewest iterations. The values were measured
-// with the codes of DVB-S2 at 0.1 dB above the thresholds in EN 302 307-1.
+// fewest frame errors and, among those, the fewest iterations. Except for rate 3/5, the
+// values were measured with the codes of DVB-S2 at 0.1 dB above the thresholds in
+// EN 302 307-1.
 code_tuning tuning_of(const ldpc_code& code)
 {
     if (const auto& own = ldpc_code_access::of(code).tuning) {
@@ -40,7 +42,9 @@ code_tuning tuning_of(const ldpc_code& code)
         { 0.35, { 0.25, 0.85, 4, 63 } },   // 1/4, 1/3
         { 0.42, { 1.0 / 3, 0.8, 3, 31 } }, // 2/5
         { 0.55, { 0.5, 0.8, 2, 31 } },     // 1/2
-        { 0.62, { 0.6, 0.75, 5, 47 } },    // 3/5; with 8PSK, 2/3 nat is too large
+        // 3/5: frame errors over 8PSK decided, see
+        // docs/decisions/2026-11-24-float-offsets.md.
+        { 0.62, { 0.6, 0.75, 5, 47 } },
         { 0.81, { 1.0 / 3, 0.8, 3, 31 } }, // 2/3, 3/4, 4/5
         { 1.0, { 0.5, 0.8, 2, 31 } },      // 5/6, 8/9, 9/10
     };
@@ -98,7 +102,8 @@ message_rule make_message_rule(const ldpc_code& code,
         break;
     case ldpc_precision::float32:
         rule.scale = 0x1p-20f;
-        rule.message_limit = 1; // messages of single-bit checks would grow without end
+        // Without a limit, messages of checks with a single bit would grow without end.
+        rule.message_limit = 1;
         rule.channel_limit = 4096 * rule.scale;
         break;
     }

@@ -3,7 +3,8 @@
 
 /* Compares backends to the last bit. The CPU is compared with the reference decoders, for
  * all instruction sets. CUDA, if there is a device, is compared with the CPU or the
- * reference decoders. */
+ * reference decoders. Also tests the quantisation of channel values on the CPU, and
+ * decoding near the thresholds of the DVB-S2 codes. */
 
 #include "cuda/devices.h"
 #include "ldpc/cpu/input_kernels.h"
@@ -25,8 +26,8 @@ setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
     return s;
 }
 
-// Returns \p each frames per code, near the code's threshold, with alternating codes. In
-// float, the frames of every second code have few distinct values.
+// Returns \p each noisy frames per code, with alternating codes. In float, the frames of
+// every second code have few distinct values.
 std::vector<qa::frame>
 noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
 {
@@ -35,7 +36,8 @@ noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
     for (unsigned i = 0; i < each; ++i) {
         for (unsigned c = 0; c < setup.codes.size(); ++c) {
             const auto& code = setup.codes[c];
-            // The Es/N0 begins \p es_n0_db above the Shannon limit of the rate, for QPSK.
+            // The Es/N0 is es_n0_db to es_n0_db + 0.8 dB above the Shannon limit of the
+            // rate, for QPSK.
             const double rate = double(code.k()) / code.sent();
             const double limit = 10 * std::log10(std::pow(2, 2 * rate) - 1);
             const double es = limit + es_n0_db + 0.2 * (i % 5);
@@ -110,8 +112,7 @@ const ldpc_precision precisions[] = { ldpc_precision::int8,
                                       ldpc_precision::int16,
                                       ldpc_precision::float32 };
 
-// Returns whether runs should be short, because a tool slows the program down about a
-// thousand times.
+// Returns whether runs should be short, because a tool slows the program down.
 bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
@@ -121,7 +122,7 @@ bool small_scale()
 std::vector<ldpc_code> all_codes()
 {
     std::vector<ldpc_code> codes;
-    if (small_scale()) { // one code for each family of kernels
+    if (small_scale()) { // five codes with checks of different degrees
         return { ldpc_code::dvbs2("normal", "8/9"),
                  ldpc_code::dvbs2("normal", "9/10"),
                  ldpc_code::dvbs2("short", "1/4"),
@@ -226,7 +227,8 @@ bool cuda_missing()
 
 } // namespace
 
-// Quantises a channel value by the rule.
+// Returns \p value times \p factor, clamped to ±limit. If To is an integer, the result is
+// rounded, ties to even. NaN becomes 0.
 template <class To>
 To in_quantised(double value, float factor, float limit)
 {
@@ -375,8 +377,8 @@ TEST(ldpc_cpu, Flooding_EqualsModel)
     }
 }
 
-// The frames decode long before the last iteration. Only with early stop do they end
-// there.
+// All frames become valid before the last of 12 iterations. Only with early stop does
+// decoding end before that iteration.
 TEST(ldpc_cpu, EarlyStop_OccursOnlyIfRequested)
 {
     for (const auto precision : precisions) {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests LDPC codes: the codes of DVB-S2 against figures of the standard and another
+/* Tests LDPC codes: sizes and edges of the DVB-S2 codes, their codewords against gr-dtv's
  * encoder, the orders of layers, and valid and invalid alist files. */
 
 #include "ldpc/model/chain_order.h"
@@ -115,7 +115,8 @@ TEST(ldpc_code, DvbS2Codes_EncodeAsGrDtv)
 
 TEST(ldpc_code, DvbS2Codes_HaveExpectedEdgesAndRounds)
 {
-    // Numbers of edges, of layers that have bits more than once, and of rounds.
+    // Numbers of edges and of layers that have bits more than once; largest number of
+    // rounds of a layer.
     const std::map<std::string, std::array<unsigned, 3>> expected{
         { "normal 1/4", { 194399, 3, 1 } },   { "normal 1/3", { 215999, 13, 1 } },
         { "normal 2/5", { 233279, 8, 1 } },   { "normal 1/2", { 226799, 8, 1 } },
@@ -139,8 +140,9 @@ TEST(ldpc_code, DvbS2Codes_HaveExpectedEdgesAndRounds)
     }
 }
 
-// Asserts that two chains use no group of bits in the same phase, and that all phases
-// together take fewer steps than 0.6 times the number of layers.
+// Asserts for all DVB codes that the order has each layer once. If a code has two chains,
+// also asserts that they have no group of bits in common within a phase, and that the
+// phases take fewer than 0.6 steps per layer.
 TEST(ldpc_code, ParallelChains_ShareBitsOnlyAtTheirEnds)
 {
     unsigned with_two = 0;

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the stream decoder: pushed and borrowed input of several codes and formats,
- * partial batches, incomplete frames, and refused options. */
+/* Tests the stream decoder: pushed and borrowed input of several codes and formats, the
+ * order of message bits, the sign of LLRs, partial and default batches, incomplete and
+ * noise frames, and refused options. */
 
 #include "common/cpu_variant.h"
 #include "stream_runs.h"

@@ -213,8 +213,8 @@ std::vector<kernel_case> dvbs2_cases(maker make)
     std::vector<kernel_case> cases;
     for (const std::string size : { "normal", "short" }) {
         for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
-            // The three rates for small scale cover irregular layers, layers that have
-            // many bits twice, and a group that does not fit in shared memory.
+            // The three rates for small scale cover irregular layers, layers in which
+            // many bits occur twice, and a group that does not fit in shared memory.
             cases.push_back({ size + ' ' + rate,
                               make,
                               [=] { return ldpc_code::dvbs2(size, rate); },

@@ -55,7 +55,7 @@ inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt1993
     return t;
 }
 
-//! Returns the LLRs as channel values, quantised by the rule.
+//! Returns the LLRs as channel values in steps of \p rule, clamped to its limit.
 inline std::vector<float> in_quantised(const std::vector<float>& llr,
                                        const message_rule& rule)
 {

@@ -277,8 +277,8 @@ TEST(Symbols, ImpairedFrames_EqualReference)
         for (unsigned i = 0; i < s.constellations.size(); ++i) {
             const auto& c = s.constellations[i];
             // The first length is a whole number of vectors, and all its symbols set the
-            // scale. The second length is no whole number of vectors, and every second
-            // symbol sets the scale.
+            // scale. The second length is no whole number of vectors, and one symbol of
+            // each two sets the scale.
             for (const unsigned count : { 1600u, 2503u }) {
                 if (count == 2503 && format != symbol_format::float32) {
                     continue; // for integers, only the conversion differs
@@ -358,8 +358,8 @@ TEST(Symbols, MoreLevelsThanTables_EqualReference)
     }
 }
 
-// A stream of frames of several MODCODs is decoded on a device, from pushed parts and in
-// place, and on the CPU.
+// Asserts that a device decodes frames of several MODCODs to the bytes, iterations and
+// violated checks of the CPU, both from pushed chunks and in place.
 TEST(Symbols, SeveralModcods_DecodeAsOnCpu)
 {
     SKIP_WITHOUT_CUDA();
@@ -461,8 +461,9 @@ TEST(Symbols, SeveralModcods_DecodeAsOnCpu)
     }
 }
 
-// Asserts that QPSK 1/2 frames at 10 dB decode. A demapper that mistakes the strong
-// symbols for noise would lose them.
+// Asserts that QPSK 1/2 frames at 10 dB decode although some symbols are up to 10⁶ times
+// as large as the others. A demapper that mistakes these symbols for noise would lose the
+// frames.
 TEST(Symbols, StrongSymbolsInFrame_AreDecoded)
 {
     const auto code = ldpc_code::dvbs2("short", "1/2");

@@ -38,7 +38,7 @@ struct wifi_table {
 };
 const std::vector<wifi_table>& wifi_tables();
 
-//! A base graph of NR: numbers of block rows, block columns and message blocks. Each
+//! A base graph of NR: its numbers of rows, columns, message columns and entries. Each
 //! entry has ten values: row, column and the shifts for eight sets of lifting sizes.
 struct nr_table {
     unsigned rows, columns, message, entries;

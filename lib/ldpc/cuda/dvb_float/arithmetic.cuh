@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Arguments of the float and int16 kernels, access to the bits of floats, and minima. */
+/* Arguments of the float and int16 kernels, access to the bits of floats, the int16
+ * message rule, and minima. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_ARITHMETIC_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_ARITHMETIC_CUH
@@ -19,7 +20,8 @@ struct dvb_float_arguments : block_arguments {
     // In int16: the magnitude for a minimum m is span · sat(m · slope + floor), rounded,
     // where sat() clamps to 0 … 1.
     float slope, floor, span;
-    bool filled; // whether missing edges of layers lead to an extra group of posteriors
+    bool filled; // whether edges to an extra group of posteriors pad layers with fewer
+                 // edges
     // The number of layers per chain whose records are in shared memory.
     std::uint32_t shared_layers;
     const std::uint32_t* entries; // table of edges, from chain_table::entries()
@@ -46,7 +48,8 @@ __device__ inline float signed_by(float x, std::uint32_t by)
 constexpr float low_bits = 8388608;
 
 // Returns the int16 magnitude of a message for a minimum, in the low bits of the float.
-// The product is a multiple of 1/16 with an error below 1e-4; halves are rounded up.
+// The product is a multiple of 1/16 with an error below 1e-4. Adding 1/2 + 1/32 and
+// rounding down therefore rounds to the nearest integer, halves up.
 __device__ inline float integer_check_to_variable(float min1,
                                                   const dvb_float_arguments& a)
 {

@@ -49,8 +49,8 @@ public:
     }
 
 private:
-    // d_above is min1 + 1. d_first and d_second are the magnitudes for all other edges
-    // and for the edge with min1, in low bits.
+    // d_above is min1 + 1. d_first is the magnitude to all edges except the one with
+    // min1, d_second that to the edge with min1, both as integers in the low bits.
     float d_above, d_first, d_second;
     float d_signed_first, d_signed_step;
     float d_place = low_bits;

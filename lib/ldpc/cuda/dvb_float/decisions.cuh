@@ -55,8 +55,8 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::satisfied() const
 {
     float parity_before = get_bit(d_before);
     // The first round tests one layer, because a codeword with many errors nearly always
-    // violates one of its checks. Both chains make the number of rounds of the longer
-    // chain.
+    // violates a check of that layer. Both chains take part in all rounds of the longer
+    // chain, because each round ends with a barrier of the block.
     const auto most = max(d_table.begins[1], d_table.begins[2] - d_table.begins[1]);
     for (unsigned first = 0, end = 1; first < most; first = end, end += 12) {
         std::uint32_t sum = 0;

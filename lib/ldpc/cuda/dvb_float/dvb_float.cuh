@@ -21,8 +21,9 @@
  * (early_edges in chain_table.h).
  *
  * An edge that a layer lacks leads to a posterior so large that no message changes it.
- * A barrier is needed before a layer that uses a group in use since the last barrier,
- * within a layer that has a bit more than once, and between the phases of two chains. */
+ * A barrier is needed before a layer that uses a group which a layer since the last
+ * barrier has used, within a layer that has a bit more than once, and between the phases
+ * of two chains. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
@@ -220,7 +221,7 @@ private:
     {
         return bits(__fadd_rn(value_of(x), 0));
     }
-    // Converts four 16-bit integers to floats.
+    // Returns four floats as words, converted from the 16-bit integers in \p a and \p b.
     __device__ static uint4 four_values(std::uint32_t a, std::uint32_t b)
     {
         const auto value = [](std::uint32_t x) { return bits(std::int16_t(x)); };
@@ -308,7 +309,7 @@ private:
     struct places {
         std::uint32_t at[MessageEdges];
         std::uint32_t head;
-        edge_places edges_at;              // set only if External, as is early
+        edge_places edges_at;              // like early, set only if External
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void find(unsigned layer, places& p) const

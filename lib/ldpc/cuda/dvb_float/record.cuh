@@ -34,7 +34,7 @@ template <unsigned Edges, unsigned Pitch>
 struct record<Edges, true, Pitch> {
     // The first word has the first magnitude in its lower half and the second in its
     // upper half. Magnitudes are at most 511. The lower half also has the index of the
-    // edge with min1, in units of place_unit. Signs and posterior follow, in the halves
+    // edge with min1, multiplied by place_unit. Signs and posterior follow, in the halves
     // of one word if they fit, else in a word each.
     static constexpr bool narrow = Edges <= 16;
     using vector = std::conditional_t<narrow, uint2, uint4>;
@@ -43,20 +43,22 @@ struct record<Edges, true, Pitch> {
     static constexpr unsigned layer_words = own_words * Pitch;
     static constexpr unsigned place_unit = 512;
     static constexpr std::uint32_t magnitude = place_unit - 1, places = 31 * place_unit;
-    static constexpr std::uint32_t halves = 0x4b000000u; // low_bits as an integer
-    static constexpr float middle = low_bits + 32768; // represents 0 in a 16-bit half of
-                                                      // a word
+    static constexpr std::uint32_t halves = 0x4b000000u; // bit pattern of low_bits
+    // Added to a posterior to store it: the sum's 16 low bits are the posterior + 32768.
+    static constexpr float middle = low_bits + 32768;
 
     struct unpacked {
-        // place: place_unit times the index of the edge with min1, in the low bits
+        // first is the magnitude to all edges except the one with min1; step is the
+        // magnitude to the edge with min1, minus first; place is place_unit times the
+        // index of that edge, in the low bits.
         float first, step, place;
         std::uint32_t signs; // the sign of edge 0 is the highest bit
 
         __device__ float message(unsigned e) const
         {
-            // 1 for the edge with min1, else 0
+            // A multiple of place_unit, and 0 only for the edge with min1.
             const float off = __fsub_rn(place, low_bits + place_unit * e);
-            const float is_min1 = __saturatef(__fsub_rn(1, fabsf(off)));
+            const float is_min1 = __saturatef(__fsub_rn(1, fabsf(off))); // 1 or 0
             return signed_by(fmaf(is_min1, step, first), signs << e);
         }
     };

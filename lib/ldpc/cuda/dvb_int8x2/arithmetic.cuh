@@ -127,7 +127,8 @@ struct two_minima {
     }
 };
 
-// Returns the minima of all edges of a check, in two independent chains of operations.
+// Returns the minima of a check's variable-to-check messages, computed in two independent
+// chains of operations.
 template <unsigned Edges>
 __device__ two_minima min1_of(const half2 (&t)[Edges])
 {

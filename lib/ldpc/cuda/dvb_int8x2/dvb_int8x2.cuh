@@ -22,9 +22,9 @@
  * before the preceding layer is written, unless the posterior may still change
  * (early_edges in chain_table.h).
  *
- * A barrier is needed before a layer that uses a group in use since the last barrier,
- * within a layer that has a bit more than once, and between the phases of two chains.
- * Otherwise warps can drift apart. */
+ * A barrier is needed before a layer that uses a group which a layer since the last
+ * barrier has used, within a layer that has a bit more than once, and between the phases
+ * of two chains. Between barriers, warps can be in different layers. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
@@ -78,7 +78,8 @@ class layered_int8x2_kernel
     // If set, missing edges of a layer lead to an extra group, after the groups in shared
     // memory.
     static constexpr bool Filled = External > 1;
-    // Words of a group's posteriors, and also the threads of a chain that have a check.
+    // Number of words of a group's posteriors, which is also the number of threads per
+    // chain that have a check.
     static constexpr unsigned group_words = group / (TwoChecksPerWord ? 2 : 1);
     using block_threads = chain_threads<Chains, group_words>;
     using parity = std::uint16_t; // the values of two halves, a byte each, with 128 added
@@ -272,7 +273,8 @@ private:
 
     // Loads the channel values of the message bits as posteriors.
     __device__ void load_messages(const std::uint8_t* a, const std::uint8_t* b);
-    // Loads four bits of both halves of a group at a time.
+    // Loads the channel values of one codeword for two checks per word, four bits of both
+    // halves of a group at a time.
     __device__ void load_halves(const std::uint8_t* a);
     __device__ void load_codewords(const std::uint8_t* a, const std::uint8_t* b);
     // Loads four message bits of both codewords, or of both halves of a group.
@@ -447,7 +449,7 @@ private:
         half2 first, second;
         std::uint32_t head;
         parity own;
-        edge_places edges_at;              // set only if External, as is early
+        edge_places edges_at;              // like early, set only if External
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void prepare(unsigned layer, fetched& f, prepared& p) const
@@ -518,9 +520,9 @@ private:
         return !TwoChecksPerWord && d_first + d_j == 0 ? 0 : posterior_before();
     }
 
-    // Returns whether no bit precedes the lower check of the thread's first layer. With
-    // two checks per word, thread 0 of the first chain is such a thread; the last bit of
-    // thread 179 precedes its upper check.
+    // Returns whether the thread has two checks per word and updates check 0, which no
+    // bit precedes, in the lower half. The last bit of thread 179 precedes the check in
+    // the upper half.
     __device__ bool follows_last() const
     {
         return TwoChecksPerWord && d_first + d_j == 0;

@@ -17,8 +17,8 @@ __device__ float value_of(float x) { return x == x ? x : 0; }
 __device__ float value_of(std::int8_t x) { return float(x < -127 ? -127 : x); }
 __device__ float value_of(std::uint8_t x) { return x == 0 ? -127.0f : float(x) - 128; }
 
-// Quantises codeword blockIdx.y. The blocks along x share this codeword, and each thread
-// converts four values at a time.
+// Quantises the channel values of codeword blockIdx.y. The blocks along x share this
+// codeword, and each thread quantises four values at a time.
 template <class From, class To>
 __global__ void quantise(const caller_frame* frames,
                          const std::uint8_t* caller_format,

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Demapping of symbols to the input of kernels on the device, by demap/rule.h. */
+/* Demapping of symbols on the device, by demap/rule.h, to the quantised input of decoding
+ * kernels. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_INPUT_SYMBOLS_H
 #define INCLUDED_GPUFEC_LDPC_CUDA_INPUT_SYMBOLS_H

@@ -90,7 +90,7 @@ __device__ inline unsigned quasi_cyclic_kernel<MaxDegree>::violated(unsigned can
     __syncthreads();
     auto at = beginning();
     // The first unit is tested alone, because a codeword with many errors nearly always
-    // violates one of its checks.
+    // violates a check of that unit.
     bool alone = true;
     for (unsigned r = 0; r < d_table.run_count;) {
         auto run = d_table.runs[r];

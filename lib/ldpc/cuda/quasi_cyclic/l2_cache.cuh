@@ -14,7 +14,7 @@ namespace device {
 namespace quasi_cyclic {
 
 // Loads and stores that bypass the L1 cache and ask the L2 cache to retain 70 % of the
-// lines. If the L2 cache retained all lines, they would evict each other.
+// lines. docs/decisions/2026-11-24-quasi-cyclic-ldpc-kernel.md has the speeds.
 class l2_resident
 {
 public:

@@ -292,7 +292,7 @@ make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, in
         return nullptr;
     }
     auto& t = made->table;
-    // Without leaves, the kernel for codes without structure is as fast.
+    // Codes without leaves have another kernel, see plans.cu.
     if (t.leaves_from == code.n()) {
         return nullptr;
     }

@@ -497,7 +497,7 @@ private:
     // \p candidates only.
     __device__ unsigned violated(unsigned candidates);
 
-    // Counts violated checks of both codewords, in the halves of the word.
+    // Returns the numbers of violated checks of both codewords, in the halves of a word.
     __device__ std::uint32_t count_violated();
 
     // Writes the decisions of codeword w, first bit most significant.

@@ -15,7 +15,8 @@ namespace device {
 
 struct quasi_cyclic_table {
     static constexpr unsigned max_runs = 48;
-    static constexpr unsigned max_units = 31;   // largest number of units per run
+    // Largest number of units per run, so that run::barriers has a bit for the end.
+    static constexpr unsigned max_units = 31;
     static constexpr unsigned max_words = 2048; // largest number of words for the edges
                                                 // of all units
     //! Successive units of one kind.
@@ -42,15 +43,15 @@ struct quasi_cyclic_table {
     std::uint32_t teams;       //!< number of teams per block
     //! Number of words of shared memory for a team's posteriors.
     std::uint32_t team_words;
-    std::uint32_t pitch;       //!< threads per unit for which memory holds messages; more
-                               //!< than team
+    std::uint32_t pitch;       //!< number of checks per unit for whose messages memory is
+                               //!< reserved; more than team
     std::uint32_t state_words; //!< words of device memory per team: zeros, then messages
 };
 
 namespace quasi_cyclic {
 
 constexpr unsigned flag_words =
-    36; // words for the block's slot and two for each of up to 16 teams
+    36; // words for the block's slot, two for each of up to 16 teams, and padding
 constexpr unsigned max_teams = 16;
 
 // Returns the smallest degree that is at least \p degree and for which a kernel has
@@ -65,7 +66,9 @@ GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
            : degree <= 22 ? degree
                           : 32;
 }
-constexpr unsigned max_leaf_degree = 10; // larger checks treat a leaf like any other bit
+// Largest degree of a check whose leaf is handled as such. In larger checks, a leaf is an
+// ordinary bit.
+constexpr unsigned max_leaf_degree = 10;
 
 // A kind of units that share code. The units have one padded degree, and either all or
 // none have a leaf.
