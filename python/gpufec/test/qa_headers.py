@@ -4,6 +4,7 @@
 """Tests that names, defaults and docstrings in Python match the public C++ headers."""
 
 import functools
+import pydoc
 import re
 import unittest
 
@@ -57,6 +58,33 @@ private:
 //! Another.
 GPUFEC_API int other(unsigned n, const std::string& name = "a, b");
 } // namespace gr
+'''
+SAMPLE_OPTIONS = r'''
+//! Parameters.
+struct sample_options {
+    // Input
+    //! words of a code,
+    //! see \p rule
+    std::vector<int> words;
+    // Code
+    // A comment that is no heading.
+    //! the rule
+    gpufec::rule rule = gpufec::rule::automatic;
+    //! "off" or "float"
+    std::optional<other_rule> other = std::nullopt;
+    // Input
+    //! further words
+    std::vector<int> more = {};
+};
+GPUFEC_API rule rule_from_string(const std::string& name);
+GPUFEC_API other_rule other_rule_from_string(const std::string& name);
+class GPUFEC_API sample : virtual public gr::block
+{
+public:
+    //! Makes one.
+    //! \throws std::invalid_argument naming it
+    static sptr make(const sample_options& options);
+};
 '''
 
 
@@ -136,7 +164,34 @@ class qa_headers(unittest.TestCase):
             make = block.members["make"]
             described = re.findall(r"\\param (\w+)", make.doc)
             with self.subTest(block=block.name):
-                self.assertEqual(described, [p.name for p in make.parameters])
+                self.assertEqual(sorted(described), sorted(p.name for p in make.parameters))
+                self.assertEqual([p.name for p in make.parameters if not p.doc], [])
+                self.assertEqual(make.options, f"{block.name}_options")
+
+    def test_HelpOfABlock_GroupsItsParameters(self):
+        """help() shows the parameters of a block below the headings of its options struct: code,
+        input, output, running, advanced. Each parameter is below one heading, in the struct's
+        order."""
+        for block in self.blocks:
+            text = pydoc.render_doc(getattr(gpufec, block.name).__init__, renderer=pydoc.plaintext)
+            arguments = re.search(r"(?ms)^ *Args:\n(.*?)^ *Raises:$", text)[1]
+            margin = re.match(" *", arguments)[0]
+            found = {}
+            for heading, name in re.findall(rf"(?m)^{margin}(?:([A-Z]\w+):$|  (\w+) : )",
+                                            arguments):
+                if heading:
+                    found[heading] = []
+                elif found:
+                    found[list(found)[-1]].append(name)
+            parameters = block.members["make"].parameters
+            expected = {group: [p.name for p in parameters if p.group == group]
+                        for group in headers.GROUPS}
+            with self.subTest(block=block.name):
+                self.assertEqual(list(found.items()),
+                                 [(group, names) for group, names in expected.items() if names])
+                if block.name.startswith("gpu_"):
+                    self.assertEqual(list(found), ["Code", "Input", "Output", "Running", "Advanced"])
+                    self.assertEqual(sum(map(len, found.values())), len(parameters))
 
     def test_what_is_bound_by_hand(self):
         """Docstrings, parameter names and defaults of hand-written bindings agree with the
@@ -191,6 +246,25 @@ class qa_headers(unittest.TestCase):
         n, name = found["other"].parameters
         self.assertEqual((n.type, n.default, name.type, name.python_default),
                          ("unsigned", None, "const std::string&", "a, b"))
+
+    def test_SampleOfOptions_BecomeParameters(self):
+        found = headers.parse(SAMPLE_OPTIONS)
+        make = found["sample"].members["make"]
+        headers.expand_options(make, found)
+        self.assertEqual(make.options, "sample_options")
+        self.assertEqual(
+            [(p.name, p.group, p.type, p.enum, p.default and p.python_default)
+             for p in make.parameters],
+            [("words", "Input", "std::vector<int>", "", None),
+             ("rule", "Code", "std::string", "rule", "auto"),
+             ("other", "Code", "std::optional<std::string>", "other_rule", None),
+             ("more", "Input", "std::vector<int>", "", [])])
+        self.assertEqual(headers.plain(make.doc),
+                         'Makes one.\n\nArgs:\n'
+                         '    Code:\n      rule : the rule\n      other : "off" or "float"\n'
+                         '    Input:\n      words : words of a code, see rule\n'
+                         '      more : further words\n\n'
+                         'Raises:\n    ValueError : naming it')
 
 
 if __name__ == "__main__":
