@@ -6,57 +6,39 @@
 
 #include "gpu_ldpc_dvbs2_impl.h"
 #include "ldpc_code_of.h"
-#include <initializer_list>
-#include <algorithm>
 #include <cmath>
 
 namespace gr::gpufec {
 
 namespace {
 
-const std::initializer_list<std::pair<const char*, ldpc_input>> inputs = {
-    { "int8", ldpc_input::int8 },           { "float", ldpc_input::float32 },
-    { "uint8", ldpc_input::uint8 },         { "symbols", ldpc_input::symbols },
-    { "symbols16", ldpc_input::symbols16 }, { "symbols8", ldpc_input::symbols8 }
+struct input_kind {
+    const char* name;
+    llr_format format; // of LLRs
+    ldpc_symbols symbols;
+    std::size_t item_bytes;
 };
 
-// Returns the name of an input in quotes.
+// Input items, in the order of ldpc_input.
+constexpr input_kind inputs[] = {
+    { "int8", llr_format::int8, ldpc_symbols::none, 1 },
+    { "float", llr_format::float32, ldpc_symbols::none, 4 },
+    { "uint8", llr_format::uint8, ldpc_symbols::none, 1 },
+    { "symbols", llr_format::int8, ldpc_symbols::float32, 8 },
+    { "symbols16", llr_format::int8, ldpc_symbols::int16, 4 },
+    { "symbols8", llr_format::int8, ldpc_symbols::int8, 2 },
+};
+
+const input_kind& kind_of(ldpc_input input) { return inputs[std::size_t(input)]; }
+
+bool has_symbols(const gpu_ldpc_dvbs2_options& given)
+{
+    return kind_of(given.soft_input).symbols != ldpc_symbols::none;
+}
+
 std::string quoted(ldpc_input input)
 {
-    const auto* const found = std::find_if(
-        inputs.begin(), inputs.end(), [=](const auto& i) { return i.second == input; });
-    return '"' + std::string(found->first) + '"';
-}
-
-std::size_t item_size(ldpc_input input)
-{
-    switch (input) {
-    case ldpc_input::symbols:
-        return 2 * sizeof(float);
-    case ldpc_input::symbols16:
-        return 2 * sizeof(std::int16_t);
-    case ldpc_input::symbols8:
-        return 2 * sizeof(std::int8_t);
-    case ldpc_input::float32:
-        return sizeof(float);
-    default:
-        return sizeof(std::int8_t);
-    }
-}
-
-llr_format format_of(ldpc_input input)
-{
-    return input == ldpc_input::float32 ? llr_format::float32
-           : input == ldpc_input::uint8 ? llr_format::uint8
-                                        : llr_format::int8;
-}
-
-ldpc_symbols symbols_of(ldpc_input input)
-{
-    return input == ldpc_input::symbols     ? ldpc_symbols::float32
-           : input == ldpc_input::symbols16 ? ldpc_symbols::int16
-           : input == ldpc_input::symbols8  ? ldpc_symbols::int8
-                                            : ldpc_symbols::none;
+    return '"' + std::string(kind_of(input).name) + '"';
 }
 
 // The codes, and the names by which tags and set_code() select them.
@@ -137,7 +119,7 @@ void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
 {
     const bool as_in_standard = given.code_file.empty() && given.named_codes.empty() &&
                                 given.punctured.empty() && given.shortened.empty();
-    if (symbols_of(given.soft_input) != ldpc_symbols::none) {
+    if (has_symbols(given)) {
         const bool dvb_s2 = names.standard == "dvbs2" || names.standard == "dvbs2x";
         if (!as_in_standard || !dvb_s2) {
             refuse("soft_input",
@@ -178,12 +160,12 @@ code_list codes_of(const gpu_ldpc_dvbs2_options& given, const code_names& names)
     if (!from_file && many) {
         list.add_others(names.standard, names.frame_size, names.rate);
     }
-    const bool llrs = symbols_of(given.soft_input) == ldpc_symbols::none;
     const bool bbframe = given.output == ldpc_output::bbframe;
     if (given.acm && many) {
         for (const auto& size : ldpc_code::frame_sizes(names.standard)) {
-            const bool wanted = (!bbframe || has_bch(names.standard, size)) &&
-                                (llrs || size == "normal" || size == "short");
+            const bool wanted =
+                (!bbframe || has_bch(names.standard, size)) &&
+                (!has_symbols(given) || size == "normal" || size == "short");
             if (wanted && (from_file || size != names.frame_size)) {
                 list.add_others(names.standard, size, "");
             }
@@ -200,8 +182,8 @@ code_list codes_of(const gpu_ldpc_dvbs2_options& given, const code_names& names)
 ldpc_options decoder_options(const gpu_ldpc_dvbs2_options& given)
 {
     ldpc_options options;
-    options.format = format_of(given.soft_input);
-    options.symbols = symbols_of(given.soft_input);
+    options.format = kind_of(given.soft_input).format;
+    options.symbols = kind_of(given.soft_input).symbols;
     options.demapper = given.demapper;
     // With symbol input, this is the scale of the output LLRs.
     options.llr_scale = given.llr_scale;
@@ -230,7 +212,7 @@ std::string unused_esn0(const gpu_ldpc_dvbs2_options& given)
 {
     const bool estimated = given.esn0 == esn0_source::estimated;
     const bool level = given.esn0_db != gpu_ldpc_dvbs2_options().esn0_db;
-    if (symbols_of(given.soft_input) == ldpc_symbols::none && (!estimated || level)) {
+    if (!has_symbols(given) && (!estimated || level)) {
         return "without effect: esn0, esn0_db (soft_input is " +
                quoted(given.soft_input) + ")";
     }
@@ -241,7 +223,11 @@ std::string unused_esn0(const gpu_ldpc_dvbs2_options& given)
 
 ldpc_input ldpc_input_from_string(const std::string& name)
 {
-    return choose<ldpc_input>("soft_input", name, inputs);
+    name_list names;
+    for (const auto& input : inputs) {
+        names.emplace_back(input.name);
+    }
+    return ldpc_input(index_of_name("soft_input", name, names));
 }
 
 ldpc_output ldpc_output_from_string(const std::string& name)
@@ -273,9 +259,9 @@ gpu_ldpc_dvbs2::sptr gpu_ldpc_dvbs2::make(const gpu_ldpc_dvbs2_options& given)
     gpu_ldpc_dvbs2_impl::parts parts;
     parts.options = decoder_options(given);
     parts.names = std::move(list.names);
-    parts.item_bytes = item_size(given.soft_input);
+    parts.item_bytes = kind_of(given.soft_input).item_bytes;
     parts.options.codes = std::move(list.codes);
-    if (parts.options.symbols != ldpc_symbols::none) {
+    if (has_symbols(given)) {
         parts.options.constellations =
             constellations_of(names.standard,
                               { names.constellation, names.rate, names.frame_size },

@@ -4,6 +4,7 @@
 """Tests that names, defaults and docstrings in Python match the public C++ headers."""
 
 import functools
+import importlib.util
 import pydoc
 import re
 import unittest
@@ -108,6 +109,9 @@ class qa_headers(unittest.TestCase):
     def setUpClass(cls):
         cls.declared = support.declared()
         cls.blocks = [d for d in cls.declared.values() if d.is_block]
+        cls.bound = list(cls.blocks)
+        if importlib.util.find_spec("gnuradio.fec"):
+            cls.bound += [d for d in cls.declared.values() if d.is_fec_decoder]
 
     def expected(self, declaration):
         return headers.plain(declaration.doc, self.declared)
@@ -132,7 +136,7 @@ class qa_headers(unittest.TestCase):
             self.assertEqual(["make"] + found, methods)
 
     def test_docstrings_of_blocks(self):
-        for block in self.blocks:
+        for block in self.bound:
             bound = getattr(gpufec, block.name)
             self.assertEqual(bound.__doc__, self.expected(block))
             for method in block.members.values():
@@ -147,7 +151,7 @@ class qa_headers(unittest.TestCase):
                     self.assertLessEqual(max(map(len, text.splitlines())), headers.WIDTH)
 
     def test_parameters_of_blocks(self):
-        for block in self.blocks:
+        for block in self.bound:
             bound = getattr(gpufec, block.name)
             for method in block.members.values():
                 if method.parameters is None:
@@ -158,9 +162,11 @@ class qa_headers(unittest.TestCase):
                             for p in method.parameters}
                 with self.subTest(block=block.name, method=method.name):
                     self.assertEqual(list(found.items()), list(declared.items()))
+                    if block.is_fec_decoder and name == "__init__":
+                        self.assertEqual(signature_of(bound.make), found)
 
     def test_every_parameter_is_described(self):
-        for block in self.blocks:
+        for block in self.bound:
             make = block.members["make"]
             described = re.findall(r"\\param (\w+)", make.doc)
             with self.subTest(block=block.name):
@@ -172,7 +178,7 @@ class qa_headers(unittest.TestCase):
         """help() shows the parameters of a block below the headings of its options struct: code,
         input, output, running, advanced. Each parameter is below one heading, in the struct's
         order."""
-        for block in self.blocks:
+        for block in self.bound:
             text = pydoc.render_doc(getattr(gpufec, block.name).__init__, renderer=pydoc.plaintext)
             arguments = re.search(r"(?ms)^ *Args:\n(.*?)^ *Raises:$", text)[1]
             margin = re.match(" *", arguments)[0]
@@ -217,7 +223,7 @@ class qa_headers(unittest.TestCase):
 
     def test_everything_else_is_a_block(self):
         names = {name for name in dir(gpufec) if name[0] != "_"}
-        names -= {"gpufec_python", "arrays", *gpufec.arrays.__all__}
+        names -= {"gpufec_python", "gpufec_fec_python", "arrays", *gpufec.arrays.__all__}
         self.assertEqual(names, {b.name for b in self.blocks})
         self.assertLessEqual(set(BY_HAND), set(gpufec.arrays.__all__))
 
