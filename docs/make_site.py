@@ -180,13 +180,10 @@ def interface_page(declared):
 
 def block_page(declared, interface):
     make = declared.members["make"]
-    doc = make.doc
-    said = dict(re.findall(r"(?s)\\param(?:\[\w+\])? (\w+)\s+(.*?)(?=\\param|\\throws|\\return|"
-                           r"\n\s*\n|\Z)", doc))
-    before = markdown(re.split(r"\\(?:param|throws|return)", doc)[0])
+    before = markdown(re.split(r"\\(?:par|param|throws|return)\b", make.doc)[0])
     rows = "\n".join(
         f"| `{p.name}` | {'' if p.default is None else f'`{p.python_default!r}`'} | "
-        + " ".join(markdown(said.get(p.name, "")).split()).replace("|", "\\|") + " |"
+        + " ".join(markdown(p.doc).split()).replace("|", "\\|") + " |"
         for p in make.parameters)
     methods = "\n".join(
         f"- `{m.name}({', '.join(p.name for p in m.parameters or [])})`: "

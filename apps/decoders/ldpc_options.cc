@@ -180,8 +180,7 @@ void set_symbols(const option_values& values, ldpc_options& o)
     o.symbols = format == "symbols"     ? ldpc_symbols::float32
                 : format == "symbols16" ? ldpc_symbols::int16
                                         : ldpc_symbols::int8;
-    o.demapper = values.text("demapper") == "max_log" ? ldpc_demapper::max_log
-                                                      : ldpc_demapper::log_map;
+    o.demapper = ldpc_demapper_from_string(values.text("demapper"));
     o.constellations = { { points.name, names.rate, names.frame_size } };
 }
 

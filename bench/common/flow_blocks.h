@@ -25,59 +25,18 @@ const std::string key = "packet_len";
 
 inline sync_code code() { return codebook_davey_mackay(n, q, symbols, 1); }
 
-//! Returns a decoder block. Insertions and deletions have probability \p p each.
-//! \p constant is the number of items per frame, or 0 if length tags state it.
-inline gpu_sync_map::sptr make_block(const std::string& backend,
-                                     double p,
-                                     const std::string& mode,
-                                     const std::string& length_tag,
-                                     const std::string& status_tags,
-                                     int constant,
-                                     const std::string& output = "symbols")
+//! Returns options of a decoder block for code(). Insertions and deletions have
+//! probability \p p each.
+inline gpu_sync_map_options block_options(double p)
 {
     const auto words = code();
-    const std::vector<std::uint8_t> book(words.word(0, 0),
-                                         words.word(0, 0) + q * n * symbols);
-    return gpu_sync_map::make(book,
-                              q,
-                              n,
-                              symbols,
-                              p,
-                              p,
-                              0,
-                              mode,
-                              length_tag,
-                              "hard",
-                              output,
-                              "float",
-                              "auto",
-                              0,
-                              3,
-                              50,
-                              backend,
-                              0,
-                              1,
-                              "linear",
-                              1e-10,
-                              0,
-                              0,
-                              0,
-                              0,
-                              2,
-                              "corridor",
-                              2,
-                              0,
-                              0,
-                              0,
-                              {},
-                              0,
-                              {},
-                              {},
-                              0,
-                              10000,
-                              false,
-                              status_tags,
-                              constant);
+    gpu_sync_map_options options;
+    options.codebook.assign(words.word(0, 0), words.word(0, 0) + q * n * symbols);
+    options.q = q;
+    options.n = n;
+    options.frame_symbols = symbols;
+    options.p_insert = options.p_delete = p;
+    return options;
 }
 
 // A block that has the decoder's rates and tags but outputs zeros.

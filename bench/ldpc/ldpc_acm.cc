@@ -79,36 +79,11 @@ result measure(const std::string& backend,
                bool acm,
                double seconds)
 {
-    auto block = gpu_ldpc_dvbs2::make("dvbs2",
-                                      "normal",
-                                      "1/2",
-                                      "",
-                                      "int8",
-                                      2,
-                                      "offset_min_sum",
-                                      "int8",
-                                      25,
-                                      true,
-                                      "message",
-                                      true,
-                                      0,
-                                      3,
-                                      50,
-                                      backend,
-                                      0,
-                                      1,
-                                      "layered",
-                                      -1,
-                                      -1,
-                                      acm,
-                                      {},
-                                      false,
-                                      {},
-                                      0,
-                                      10000,
-                                      {},
-                                      {},
-                                      "none");
+    gpu_ldpc_dvbs2_options options;
+    options.backend = backend_from_string(backend);
+    options.acm = acm;
+    options.status_tags = status_tags::none;
+    auto block = gpu_ldpc_dvbs2::make(options);
     auto graph = gr::make_top_block("ldpc_acm");
     const auto qpsk_1_2 = pmt::cons(pmt::from_long(4), pmt::PMT_F);
     std::vector<bench::ring_source::tag> tags;

@@ -191,14 +191,22 @@ int main(int argc, char** argv)
                 items.push_back(std::uint8_t(frame.items[i]));
             }
         }
-        const auto block = [&](const std::string& mode,
-                               const std::string& tags,
+        const auto block = [&](sync_mode mode,
+                               status_tags tags,
                                int constant,
-                               const std::string& output = "symbols") {
-            const bool untagged = mode == "stream" && tags == "none";
-            return make_block(
-                "cuda", p, mode, untagged ? "" : key, tags, constant, output);
+                               sync_output output = sync_output::symbols) {
+            auto given = block_options(p);
+            given.backend = backend::cuda;
+            given.mode = mode;
+            given.status_tags = tags;
+            given.frame_items = constant;
+            given.output = output;
+            if (mode == sync_mode::stream && tags == status_tags::none) {
+                given.length_tag = "";
+            }
+            return gpu_sync_map::make(given);
         };
+        constexpr auto framed = sync_mode::framed, stream = sync_mode::stream;
         const auto run = [&](const std::string& name,
                              const gr::block_sptr& b,
                              bool tagged,
@@ -207,17 +215,19 @@ int main(int argc, char** argv)
                 all.add(measure(name, b, items, tagged, seconds, per_frame).add("p", p));
             }
         };
-        run("stream, no tags", block("stream", "none", 0), false);
-        run("stream, all tags", block("stream", "all", 0), false);
+        run("stream, no tags", block(stream, status_tags::none, 0), false);
+        run("stream, all tags", block(stream, status_tags::all, 0), false);
         if (p < 5e-3) {
-            run("frame_items, no tags", block("framed", "none", frame_items), false);
+            run("frame_items, no tags",
+                block(framed, status_tags::none, frame_items),
+                false);
             run("frame_items, no tags, posteriors",
-                block("framed", "none", frame_items, "posteriors"),
+                block(framed, status_tags::none, frame_items, sync_output::posteriors),
                 false,
                 symbols * q);
-            const auto tagged = block("framed", "all", 0);
+            const auto tagged = block(framed, status_tags::all, 0);
             run("length tags, all tags", tagged, true);
-            run("length tags, failures", block("framed", "failures", 0), true);
+            run("length tags, failures", block(framed, status_tags::failures, 0), true);
             tagged->check_topology(1, 1);
             run("tags_only",
                 gnuradio::make_block_sptr<tags_only>(tagged->output_multiple()),

@@ -22,7 +22,7 @@
 
 namespace {
 
-using gr::gpufec::json;
+using namespace gr::gpufec;
 using namespace gr::gpufec::bench;
 
 // Returns the frames per second that leave the block. \p tagged: the input has length
@@ -62,15 +62,19 @@ int main(int argc, char** argv)
     const std::string backend = argc > 1 ? argv[1] : "cpu";
     const double seconds = argc > 2 ? std::atof(argv[2]) : 1;
     const int rounds = argc > 3 ? std::atoi(argv[3]) : 3;
-    const auto decoder = [&](const std::string& tags, int items) {
-        return make_block(backend, 1e-3, "framed", key, tags, items);
+    const auto decoder = [&](status_tags tags, int items) {
+        auto given = block_options(1e-3);
+        given.backend = backend_from_string(backend);
+        given.status_tags = tags;
+        given.frame_items = items;
+        return gpu_sync_map::make(given);
     };
     auto rows = json::array();
     for (int i = 0; i < rounds; ++i) {
-        const auto tagged = decoder("all", 0);
+        const auto tagged = decoder(status_tags::all, 0);
         const auto decoded = rate(tagged, seconds, true);
-        const auto few = rate(decoder("failures", 0), seconds, true);
-        const auto none = rate(decoder("none", frame_items), seconds, false);
+        const auto few = rate(decoder(status_tags::failures, 0), seconds, true);
+        const auto none = rate(decoder(status_tags::none, frame_items), seconds, false);
         const auto only =
             rate(gnuradio::make_block_sptr<tags_only>(tagged->output_multiple()),
                  seconds,

@@ -50,15 +50,12 @@ const char* name_of(memory_kind kind)
 // Copies the options that all decoders share from a dictionary to \p run.
 void set_run(run_options& run, const py::dict& given)
 {
-    set_run_options(run,
-                    given["batch"].cast<int>(),
-                    given["slots"].cast<int>(),
-                    run.max_latency_ms,
-                    given["backend"].cast<std::string>(),
-                    given["device"].cast<int>(),
-                    given["devices"].cast<std::vector<int>>(),
-                    given["threads"].cast<int>(),
-                    run.device_timeout_ms);
+    run.batch = not_negative("batch", given["batch"].cast<int>());
+    run.slots = not_negative("slots", given["slots"].cast<int>(), "1 to 16");
+    run.where = backend_from_string(given["backend"].cast<std::string>());
+    run.devices = devices_of(given["device"].cast<int>(),
+                             given["devices"].cast<std::vector<int>>());
+    run.threads = not_negative("threads", given["threads"].cast<int>(), "1 to 256");
     run.copy_threads = std::max(run.threads, given["copy_threads"].cast<unsigned>());
     run.most = given["most"].cast<std::size_t>();
 }
@@ -158,12 +155,12 @@ void bind_viterbi_decoder(py::module& m)
             o.cuda_kernel = cuda_kernel;
             o.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
             set_lock_options(o,
-                             lock,
-                             lock_constellation,
-                             lock_presets,
-                             lock_memory,
-                             lock_first_item,
-                             preset);
+                             { lock,
+                               lock_constellation,
+                               lock_presets,
+                               lock_memory,
+                               lock_first_item,
+                               preset });
             set_run(o, run);
             return made<decoder>(o, packed_output, expected);
         }))
@@ -259,13 +256,13 @@ void bind_ldpc(py::module& m)
                          const std::vector<int>& punctured,
                          const std::vector<int>& shortened,
                          const message_place_parameter& message_positions) {
-                 const auto code = ldpc_code_of(standard,
-                                                frame_size,
-                                                rate,
-                                                code_file,
-                                                punctured,
-                                                shortened,
-                                                message_positions);
+                 const auto code = ldpc_code_of({ standard,
+                                                  frame_size,
+                                                  rate,
+                                                  code_file,
+                                                  punctured,
+                                                  shortened,
+                                                  message_positions });
                  if (!code.warning().empty() &&
                      PyErr_WarnEx(PyExc_UserWarning, code.warning().c_str(), 1)) {
                      throw py::error_already_set();

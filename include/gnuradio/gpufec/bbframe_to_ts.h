@@ -13,6 +13,31 @@
 
 namespace gr::gpufec {
 
+//! Parameters of bbframe_to_ts, in the order of Python.
+struct bbframe_to_ts_options {
+    // Code
+    //! "dvbs2", "dvbs2x" or "dvbt2"
+    std::string standard = "dvbs2";
+    //! frame size of the LDPC code, as in bch_decoder
+    std::string frame_size = "normal";
+    //! rate of the LDPC code, as in bch_decoder
+    std::string rate = "1/2";
+
+    // Input
+    //! whether to descramble the frame first (EN 302 307-1, 5.2.2)
+    bool descramble = true;
+
+    // Output
+    //! identifier of the input stream to extract, 0 to 255; −1: all. Frames of a single
+    //! stream are always extracted
+    int isi = -1;
+
+    // Input
+    //! key of tags (long) with the number of bytes of each frame, for ACM; they replace
+    //! \p frame_size and \p rate. "": none
+    std::string length_tag = "";
+};
+
 /*!
  * \brief Extracts the transport stream from BBFRAMEs of DVB-S2, DVB-S2X and DVB-T2.
  * \ingroup gpufec
@@ -53,25 +78,9 @@ class GPUFEC_API bbframe_to_ts : virtual public gr::block
 public:
     typedef std::shared_ptr<bbframe_to_ts> sptr;
 
-    /*!
-     * Makes the block.
-     *
-     * \param standard "dvbs2", "dvbs2x" or "dvbt2"
-     * \param frame_size frame size of the LDPC code, as in bch_decoder
-     * \param rate rate of the LDPC code, as in bch_decoder
-     * \param descramble whether to descramble the frame first (EN 302 307-1, 5.2.2)
-     * \param isi identifier of the input stream to extract, 0 to 255; −1: all. Frames of
-     *        a single stream are always extracted
-     * \param length_tag key of tags (long) with the number of bytes of each frame, for
-     *        ACM; they replace \p frame_size and \p rate. "": none
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     */
-    static sptr make(const std::string& standard = "dvbs2",
-                     const std::string& frame_size = "normal",
-                     const std::string& rate = "1/2",
-                     bool descramble = true,
-                     int isi = -1,
-                     const std::string& length_tag = "");
+    //! Makes the block.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    static sptr make(const bbframe_to_ts_options& options = {});
 
     //! Returns the number of frames so far, dropped ones included.
     virtual std::uint64_t frame_count() const = 0;

@@ -8,10 +8,41 @@
 
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
+#include <gnuradio/gpufec/status_tags.h>
 #include <cstdint>
 #include <string>
 
 namespace gr::gpufec {
+
+//! Parameters of bch_decoder, in the order of Python. Values in quotes are those of
+//! Python; enumerators have the same names.
+struct bch_decoder_options {
+    // Code
+    //! "dvbs2", "dvbs2x" or "dvbt2"
+    std::string standard = "dvbs2";
+    //! "normal" or "short"; with dvbs2x also "vl-snr normal", "vl-snr medium", "vl-snr
+    //! short" and "vl-snr short sf2"
+    std::string frame_size = "normal";
+    //! rate of the preceding LDPC code, as in gpu_ldpc_dvbs2
+    std::string rate = "1/2";
+
+    // Input
+    //! true: eight bits per input byte, the first most significant; false: one bit per
+    //! byte
+    bool packed_input = true;
+
+    // Output
+    //! true: eight bits per output byte, the first most significant; false: one bit per
+    //! byte
+    bool packed_output = true;
+    //! frames that get status tags: "all", "failures" (those that are not valid) or
+    //! "none"
+    gpufec::status_tags status_tags = gpufec::status_tags::all;
+
+    // Input
+    //! key of the length tags, whose value is the packet's length in items; "": none
+    std::string length_tag = "packet_len";
+};
 
 /*!
  * \brief Decoder of the BCH codes of DVB-S2, DVB-S2X and DVB-T2, on the CPU.
@@ -46,29 +77,9 @@ class GPUFEC_API bch_decoder : virtual public gr::block
 public:
     typedef std::shared_ptr<bch_decoder> sptr;
 
-    /*!
-     * Makes a decoder.
-     *
-     * \param standard "dvbs2", "dvbs2x" or "dvbt2"
-     * \param frame_size "normal" or "short"; with dvbs2x also "vl-snr normal", "vl-snr
-     *        medium", "vl-snr short" and "vl-snr short sf2"
-     * \param rate rate of the preceding LDPC code, as in gpu_ldpc_dvbs2
-     * \param packed_input true: eight bits per input byte, the first most significant;
-     *        false: one bit per byte
-     * \param packed_output the same for the output
-     * \param status_tags frames that get status tags: "all", "failures" (those that are
-     *        not valid) or "none"
-     * \param length_tag key of the length tags, whose value is the packet's length in
-     *        items; "": none
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     */
-    static sptr make(const std::string& standard = "dvbs2",
-                     const std::string& frame_size = "normal",
-                     const std::string& rate = "1/2",
-                     bool packed_input = true,
-                     bool packed_output = true,
-                     const std::string& status_tags = "all",
-                     const std::string& length_tag = "packet_len");
+    //! Makes a decoder.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    static sptr make(const bch_decoder_options& options = {});
 
     //! Returns the number of frames decoded so far.
     virtual std::uint64_t frame_count() const = 0;

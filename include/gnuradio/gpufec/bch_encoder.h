@@ -12,6 +12,32 @@
 
 namespace gr::gpufec {
 
+//! Parameters of bch_encoder, in the order of Python.
+struct bch_encoder_options {
+    // Code
+    //! "dvbs2", "dvbs2x" or "dvbt2"
+    std::string standard = "dvbs2";
+    //! "normal" or "short"; with dvbs2x also "vl-snr normal", "vl-snr medium", "vl-snr
+    //! short" and "vl-snr short sf2"
+    std::string frame_size = "normal";
+    //! rate of the LDPC code that follows, as in ldpc_encoder
+    std::string rate = "1/2";
+
+    // Input
+    //! true: eight bits per input byte, the first most significant; false: one bit per
+    //! byte
+    bool packed_input = true;
+
+    // Output
+    //! true: eight bits per output byte, the first most significant; false: one bit per
+    //! byte
+    bool packed_output = true;
+
+    // Input
+    //! key of the length tags, whose value is the packet's length in items; "": none
+    std::string length_tag = "packet_len";
+};
+
 /*!
  * \brief Encoder of the BCH codes of DVB-S2, DVB-S2X and DVB-T2.
  * \ingroup gpufec
@@ -38,26 +64,9 @@ class GPUFEC_API bch_encoder : virtual public gr::block
 public:
     typedef std::shared_ptr<bch_encoder> sptr;
 
-    /*!
-     * Makes an encoder.
-     *
-     * \param standard "dvbs2", "dvbs2x" or "dvbt2"
-     * \param frame_size "normal" or "short"; with dvbs2x also "vl-snr normal", "vl-snr
-     *        medium", "vl-snr short" and "vl-snr short sf2"
-     * \param rate rate of the LDPC code that follows, as in ldpc_encoder
-     * \param packed_input true: eight bits per input byte, the first most significant;
-     *        false: one bit per byte
-     * \param packed_output the same for the output
-     * \param length_tag key of the length tags, whose value is the packet's length in
-     *        items; "": none
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     */
-    static sptr make(const std::string& standard = "dvbs2",
-                     const std::string& frame_size = "normal",
-                     const std::string& rate = "1/2",
-                     bool packed_input = true,
-                     bool packed_output = true,
-                     const std::string& length_tag = "packet_len");
+    //! Makes an encoder.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    static sptr make(const bch_encoder_options& options = {});
 };
 
 } // namespace gr::gpufec

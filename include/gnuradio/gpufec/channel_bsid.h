@@ -13,6 +13,24 @@
 
 namespace gr::gpufec {
 
+//! Parameters of channel_bsid, in the order of Python.
+struct channel_bsid_options {
+    //! probability of an insertion, 0 to 0.99
+    double p_insert = 1e-3;
+    //! probability of a deletion; p_insert + p_delete is below 1
+    double p_delete = 1e-3;
+    //! probability that a transmitted bit is flipped, 0 to 1
+    double p_substitute = 0.0;
+    //! input bits per frame; 0: a stream without frames
+    int frame_bits = 0;
+    //! key of the tag with the number of received items of a frame
+    std::string length_tag = "packet_len";
+    //! seed of the random numbers
+    std::uint64_t seed = 1;
+    //! number of channel symbols, 2 to 16
+    int alphabet = 2;
+};
+
 /*!
  * \brief Channel that inserts, deletes and flips bits, for tests of gpu_sync_map.
  * \ingroup gpufec
@@ -40,25 +58,9 @@ class GPUFEC_API channel_bsid : virtual public gr::block
 public:
     typedef std::shared_ptr<channel_bsid> sptr;
 
-    /*!
-     * Makes a channel.
-     *
-     * \param p_insert probability of an insertion, 0 to 0.99
-     * \param p_delete probability of a deletion; p_insert + p_delete is below 1
-     * \param p_substitute probability that a transmitted bit is flipped, 0 to 1
-     * \param frame_bits input bits per frame; 0: a stream without frames
-     * \param length_tag key of the tag with the number of received items of a frame
-     * \param seed seed of the random numbers
-     * \param alphabet number of channel symbols, 2 to 16
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     */
-    static sptr make(double p_insert = 1e-3,
-                     double p_delete = 1e-3,
-                     double p_substitute = 0.0,
-                     int frame_bits = 0,
-                     const std::string& length_tag = "packet_len",
-                     std::uint64_t seed = 1,
-                     int alphabet = 2);
+    //! Makes a channel.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    static sptr make(const channel_bsid_options& options = {});
 
     //! Sets p_insert for the bits not yet transmitted. \throws std::invalid_argument
     virtual void set_p_insert(double p_insert) = 0;

@@ -8,11 +8,50 @@
 
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
+#include <gnuradio/gpufec/viterbi.h>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gr::gpufec {
+
+//! Parameters of conv_encoder, in the order of Python. Values in quotes are those of
+//! Python; enumerators have the same names.
+struct conv_encoder_options {
+    // Code
+    //! K, 3 to 9; default 7
+    std::optional<int> constraint_length = std::nullopt;
+    //! 2 to 6 generator polynomials as integers with the octal digits of the standards:
+    //! octal 171 is 0171 in C++ and 0o171 in Python. The newest bit is the most
+    //! significant; a negative value inverts its output. Default: 0171 and 0133
+    std::optional<std::vector<int>> polynomials = std::nullopt;
+    //! one string of 0 and 1 per output, comma separated, in the order of the
+    //! polynomials: DVB rate 3/4 is "101,110"; "" for none
+    std::optional<std::string> puncturing = std::nullopt;
+    //! "streaming" (default), or frames: "terminated", "truncated" or "tailbiting"
+    std::optional<gpufec::termination> termination = std::nullopt;
+    //! information bits per frame; 0 if streaming
+    int frame_bits = 0;
+
+    // Input
+    //! true: eight bits per input byte, the first most significant; false: one bit per
+    //! byte
+    bool packed_input = true;
+
+    // Output
+    //! true: eight bits per output byte, the first most significant; false: one bit per
+    //! byte
+    bool packed_output = true;
+
+    // Code
+    //! name of a code of conv_presets(), such as "ccsds", in place of the first four
+    //! parameters, which must not be given then; "": none
+    std::string preset = "";
+
+    // Input
+    //! key of the length tags, whose value is the packet's length in items; "": none
+    std::string length_tag = "packet_len";
+};
 
 /*!
  * \brief Convolutional encoder, punctured, for a stream or for frames.
@@ -51,37 +90,9 @@ class GPUFEC_API conv_encoder : virtual public gr::block
 public:
     typedef std::shared_ptr<conv_encoder> sptr;
 
-    /*!
-     * Makes an encoder.
-     *
-     * \param constraint_length K, 3 to 9; default 7
-     * \param polynomials 2 to 6 generator polynomials as integers with the octal digits
-     *        of the standards: octal 171 is 0171 in C++ and 0o171 in Python. The newest
-     *        bit is the most significant; a negative value inverts its output. Default:
-     *        0171 and 0133
-     * \param puncturing one string of 0 and 1 per output, comma separated, in the order
-     *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
-     * \param termination "streaming" (default), or frames: "terminated", "truncated" or
-     *        "tailbiting"
-     * \param frame_bits information bits per frame; 0 if streaming
-     * \param packed_input true: eight bits per input byte, the first most significant;
-     *        false: one bit per byte
-     * \param packed_output the same for the output
-     * \param preset name of a code of conv_presets(), such as "ccsds", in place of the
-     *        first four parameters, which must not be given then; "": none
-     * \param length_tag key of the length tags, whose value is the packet's length in
-     *        items; "": none
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     */
-    static sptr make(std::optional<int> constraint_length = std::nullopt,
-                     const std::optional<std::vector<int>>& polynomials = std::nullopt,
-                     const std::optional<std::string>& puncturing = std::nullopt,
-                     const std::optional<std::string>& termination = std::nullopt,
-                     int frame_bits = 0,
-                     bool packed_input = true,
-                     bool packed_output = true,
-                     const std::string& preset = "",
-                     const std::string& length_tag = "packet_len");
+    //! Makes an encoder.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    static sptr make(const conv_encoder_options& options = {});
 };
 
 } // namespace gr::gpufec

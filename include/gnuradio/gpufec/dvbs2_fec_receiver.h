@@ -7,11 +7,78 @@
 #define INCLUDED_GPUFEC_DVBS2_FEC_RECEIVER_H
 
 #include <gnuradio/gpufec/api.h>
+#include <gnuradio/gpufec/backend.h>
+#include <gnuradio/gpufec/gpu_ldpc_dvbs2.h>
+#include <gnuradio/gpufec/ldpc.h>
 #include <gnuradio/hier_block2.h>
 #include <cstdint>
 #include <string>
 
 namespace gr::gpufec {
+
+//! Parameters of dvbs2_fec_receiver, in the order of Python. Values in quotes are those
+//! of Python; enumerators have the same names, except automatic ("auto").
+struct dvbs2_fec_receiver_options {
+    // Code
+    //! "normal" or "short"
+    std::string frame_size = "normal";
+    //! "1/4" to "9/10"; with dvbs2x also further rates, such as "90/180"; or a MODCOD
+    //! such as "8PSK 3/4", which sets \p constellation too
+    std::string rate = "1/2";
+    //! "qpsk", "8psk", "16apsk" or "32apsk"; with dvbs2x also "8apsk", "64apsk",
+    //! "128apsk" and "256apsk"
+    std::string constellation = "qpsk";
+
+    // Input
+    //! "symbols" (complex), "symbols16" or "symbols8" (items of two int16 or int8, in any
+    //! scale)
+    std::string soft_input = "symbols";
+
+    // Code
+    //! whether tags select the MODCOD of each frame
+    bool acm = false;
+
+    // Output
+    //! identifier of the input stream to receive, 0 to 255; −1: all. Frames of a single
+    //! stream are always received
+    int isi = -1;
+
+    // Running
+    //! largest number of LDPC iterations, 1 to 1000
+    int max_iterations = 25;
+
+    // Input
+    //! source of the Es/N0: "estimated" from each frame; "given" by \p esn0_db; or "tag":
+    //! tags of key esn0_db (double) set it for the frames that follow
+    esn0_source esn0 = esn0_source::estimated;
+    //! Es/N0 in dB, −10 to 30, with "given", or before the first tag
+    double esn0_db = 10.0;
+    //! "log_map" (uses all constellation points) or "max_log" (uses the nearest point for
+    //! each value of a bit)
+    ldpc_demapper demapper = ldpc_demapper::log_map;
+
+    // Running
+    //! frames per batch; 0: chosen for the device
+    int batch = 0;
+    //! batches in flight, 1 to 16
+    int slots = 3;
+    //! longest time in ms that an incomplete batch waits for more input
+    double max_latency_ms = 50;
+    //! "auto", "cuda" or "cpu"
+    gpufec::backend backend = gpufec::backend::automatic;
+    //! index of the CUDA device
+    int device = 0;
+    //! threads of the CPU backend, 1 to 256
+    int threads = 1;
+
+    // Code
+    //! "dvbs2" (EN 302 307-1), or "dvbs2x" (EN 302 307-2), which includes dvbs2
+    std::string standard = "dvbs2";
+
+    // Input
+    //! key of the length tags, whose value is the packet's length in items; "": none
+    std::string length_tag = "packet_len";
+};
 
 /*!
  * \brief Receiver of DVB-S2 or DVB-S2X after synchronisation: from symbols to the
@@ -45,58 +112,10 @@ class GPUFEC_API dvbs2_fec_receiver : virtual public gr::hier_block2
 public:
     typedef std::shared_ptr<dvbs2_fec_receiver> sptr;
 
-    /*!
-     * Makes a receiver.
-     *
-     * \param frame_size "normal" or "short"
-     * \param rate "1/4" to "9/10"; with dvbs2x also further rates, such as "90/180"; or a
-     *        MODCOD such as "8PSK 3/4", which sets \p constellation too
-     * \param constellation "qpsk", "8psk", "16apsk" or "32apsk"; with dvbs2x also
-     *        "8apsk", "64apsk", "128apsk" and "256apsk"
-     * \param soft_input "symbols" (complex), "symbols16" or "symbols8" (items of two
-     *        int16 or int8, in any scale)
-     * \param acm whether tags select the MODCOD of each frame
-     * \param isi identifier of the input stream to receive, 0 to 255; −1: all. Frames of
-     *        a single stream are always received
-     * \param max_iterations largest number of LDPC iterations, 1 to 1000
-     * \param esn0 source of the Es/N0: "estimated" from each frame; "given" by
-     *        \p esn0_db; or "tag": tags of key esn0_db (double) set it for the frames
-     *        that follow
-     * \param esn0_db Es/N0 in dB, −10 to 30, with "given", or before the first tag
-     * \param demapper "log_map" (uses all constellation points) or "max_log" (uses the
-     *        nearest point for each value of a bit)
-     * \param batch frames per batch; 0: chosen for the device
-     * \param slots batches in flight, 1 to 16
-     * \param max_latency_ms longest time in ms that an incomplete batch waits for more
-     *        input
-     * \param backend "auto", "cuda" or "cpu"
-     * \param device index of the CUDA device
-     * \param threads threads of the CPU backend, 1 to 256
-     * \param standard "dvbs2" (EN 302 307-1), or "dvbs2x" (EN 302 307-2), which includes
-     *        dvbs2
-     * \param length_tag key of the length tags, whose value is the packet's length in
-     *        items; "": none
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
-     */
-    static sptr make(const std::string& frame_size = "normal",
-                     const std::string& rate = "1/2",
-                     const std::string& constellation = "qpsk",
-                     const std::string& soft_input = "symbols",
-                     bool acm = false,
-                     int isi = -1,
-                     int max_iterations = 25,
-                     const std::string& esn0 = "estimated",
-                     double esn0_db = 10.0,
-                     const std::string& demapper = "log_map",
-                     int batch = 0,
-                     int slots = 3,
-                     double max_latency_ms = 50,
-                     const std::string& backend = "auto",
-                     int device = 0,
-                     int threads = 1,
-                     const std::string& standard = "dvbs2",
-                     const std::string& length_tag = "packet_len");
+    //! Makes a receiver.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    //! \throws std::runtime_error if the backend is "cuda" and the device cannot be used
+    static sptr make(const dvbs2_fec_receiver_options& options = {});
 
     //! Returns the current backend, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;

@@ -8,11 +8,54 @@
 
 #include <gnuradio/fec/generic_decoder.h>
 #include <gnuradio/gpufec/api.h>
+#include <gnuradio/gpufec/backend.h>
+#include <gnuradio/gpufec/ldpc.h>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace gr::gpufec {
+
+//! Parameters of fec_ldpc_decoder, in the order of Python. Values in quotes are those of
+//! Python; enumerators have the same names, except automatic ("auto") and float32
+//! ("float").
+struct fec_ldpc_decoder_options {
+    // Code
+    //! standard of the code, as in gpu_ldpc_dvbs2
+    std::string standard = "dvbs2";
+    //! as in gpu_ldpc_dvbs2
+    std::string frame_size = "normal";
+    //! as in gpu_ldpc_dvbs2, without MODCODs
+    std::string rate = "1/2";
+    //! an alist or base matrix file, whose code replaces \p standard, \p frame_size and
+    //! \p rate; "" for none
+    std::string code_file = "";
+
+    // Advanced
+    //! "offset_min_sum", "normalized_min_sum" or "min_sum"
+    ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
+    //! number format of the decoder: "int8", "int16" or "float"
+    ldpc_precision precision = ldpc_precision::int8;
+
+    // Running
+    //! largest number of iterations, 1 to 1000
+    int max_iterations = 25;
+    //! "auto", "cuda" or "cpu"
+    gpufec::backend backend = gpufec::backend::cpu;
+    //! index of the CUDA device
+    int device = 0;
+
+    // Input
+    //! the bit, 0 or 1, that a positive LLR means
+    int positive_bit = 0;
+
+    // Code
+    //! positions of the message bits in the codeword of \p code_file: "systematic" (found
+    //! by elimination), "first" or "last" (the first or last K bits),
+    //! "gr_fec_ldpc_encoder" (as in gr-fec), or a list of the positions of all message
+    //! bits, from 0
+    std::variant<std::string, std::vector<int>> message_positions = "systematic";
+};
 
 /*!
  * \brief An LDPC decoder for the blocks of gr-fec: extended_decoder, decoder,
@@ -31,39 +74,10 @@ class GPUFEC_API fec_ldpc_decoder : virtual public gr::fec::generic_decoder
 public:
     typedef std::shared_ptr<fec_ldpc_decoder> sptr;
 
-    /*!
-     * Makes a decoder.
-     *
-     * \param standard standard of the code, as in gpu_ldpc_dvbs2
-     * \param frame_size as in gpu_ldpc_dvbs2
-     * \param rate as in gpu_ldpc_dvbs2, without MODCODs
-     * \param code_file an alist or base matrix file, whose code replaces \p standard,
-     *        \p frame_size and \p rate; "" for none
-     * \param algorithm "offset_min_sum", "normalized_min_sum" or "min_sum"
-     * \param precision of the decoder: "int8", "int16" or "float"
-     * \param max_iterations largest number of iterations, 1 to 1000
-     * \param backend "auto", "cuda" or "cpu"
-     * \param device index of the CUDA device
-     * \param positive_bit the bit, 0 or 1, that a positive LLR means
-     * \param message_positions positions of the message bits in the codeword of
-     *        \p code_file: "systematic" (found by elimination), "first" or "last" (the
-     *        first or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of
-     *        the positions of all message bits, from 0
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
-     */
-    static sptr make(const std::string& standard = "dvbs2",
-                     const std::string& frame_size = "normal",
-                     const std::string& rate = "1/2",
-                     const std::string& code_file = "",
-                     const std::string& algorithm = "offset_min_sum",
-                     const std::string& precision = "int8",
-                     int max_iterations = 25,
-                     const std::string& backend = "cpu",
-                     int device = 0,
-                     int positive_bit = 0,
-                     const std::variant<std::string, std::vector<int>>&
-                         message_positions = "systematic");
+    //! Makes a decoder.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    //! \throws std::runtime_error if the backend is "cuda" and the device cannot be used
+    static sptr make(const fec_ldpc_decoder_options& options = {});
 
     //! Returns the backend that decoded the last frame, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;

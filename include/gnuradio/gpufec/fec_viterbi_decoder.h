@@ -8,11 +8,52 @@
 
 #include <gnuradio/fec/generic_decoder.h>
 #include <gnuradio/gpufec/api.h>
+#include <gnuradio/gpufec/backend.h>
+#include <gnuradio/gpufec/viterbi.h>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gr::gpufec {
+
+//! Parameters of fec_viterbi_decoder, in the order of Python. Values in quotes are those
+//! of Python; enumerators have the same names, except automatic ("auto").
+struct fec_viterbi_decoder_options {
+    // Code
+    //! information bits per frame, which set_frame_size() changes
+    int frame_size = 2048;
+    //! K, 3 to 9; default 7
+    std::optional<int> constraint_length = std::nullopt;
+    //! 2 to 6 generator polynomials as integers with the octal digits of the standards:
+    //! octal 171 is 0171 in C++ and 0o171 in Python; polynomials_from_gr_fec() converts
+    //! those of gr-fec. Default: 0171 and 0133
+    std::optional<std::vector<int>> polynomials = std::nullopt;
+    //! one string of 0 and 1 per output, comma separated, in the order of the
+    //! polynomials: DVB rate 3/4 is "101,110"; "" for none
+    std::optional<std::string> puncturing = std::nullopt;
+    //! "terminated" (default), "truncated" or "tailbiting"
+    std::optional<gpufec::termination> termination = std::nullopt;
+
+    // Input
+    //! int8 steps per unit of amplitude of the input
+    float soft_scale = 32.0f;
+
+    // Running
+    //! "auto", "cuda" or "cpu"
+    gpufec::backend backend = gpufec::backend::cpu;
+    //! index of the CUDA device
+    int device = 0;
+
+    // Code
+    //! name of a code of conv_presets(), in place of the four parameters after
+    //! \p frame_size, which must not be given then; the frames of a streaming preset are
+    //! terminated; "": none
+    std::string preset = "";
+
+    // Input
+    //! the bit, 0 or 1, that a positive soft value means
+    int positive_bit = 1;
+};
 
 /*!
  * \brief A Viterbi decoder for the blocks of gr-fec: extended_decoder, decoder,
@@ -44,37 +85,10 @@ class GPUFEC_API fec_viterbi_decoder : virtual public gr::fec::generic_decoder
 public:
     typedef std::shared_ptr<fec_viterbi_decoder> sptr;
 
-    /*!
-     * Makes a decoder.
-     *
-     * \param frame_size information bits per frame, which set_frame_size() changes
-     * \param constraint_length K, 3 to 9; default 7
-     * \param polynomials 2 to 6 generator polynomials as integers with the octal digits
-     *        of the standards: octal 171 is 0171 in C++ and 0o171 in Python;
-     *        polynomials_from_gr_fec() converts those of gr-fec. Default: 0171 and 0133
-     * \param puncturing one string of 0 and 1 per output, comma separated, in the order
-     *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
-     * \param termination "terminated" (default), "truncated" or "tailbiting"
-     * \param soft_scale int8 steps per unit of amplitude of the input
-     * \param backend "auto", "cuda" or "cpu"
-     * \param device index of the CUDA device
-     * \param preset name of a code of conv_presets(), in place of the four parameters
-     *        after \p frame_size, which must not be given then; the frames of a streaming
-     *        preset are terminated; "": none
-     * \param positive_bit the bit, 0 or 1, that a positive soft value means
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
-     */
-    static sptr make(int frame_size = 2048,
-                     std::optional<int> constraint_length = std::nullopt,
-                     const std::optional<std::vector<int>>& polynomials = std::nullopt,
-                     const std::optional<std::string>& puncturing = std::nullopt,
-                     const std::optional<std::string>& termination = std::nullopt,
-                     float soft_scale = 32.0f,
-                     const std::string& backend = "cpu",
-                     int device = 0,
-                     const std::string& preset = "",
-                     int positive_bit = 1);
+    //! Makes a decoder.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    //! \throws std::runtime_error if the backend is "cuda" and the device cannot be used
+    static sptr make(const fec_viterbi_decoder_options& options = {});
 
     //! Returns the backend that decoded the last frame, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;

@@ -9,6 +9,9 @@
 
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
+#include <gnuradio/gpufec/backend.h>
+#include <gnuradio/gpufec/ldpc.h>
+#include <gnuradio/gpufec/status_tags.h>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -16,6 +19,177 @@
 #include <vector>
 
 namespace gr::gpufec {
+
+//! Input items of gpu_ldpc_dvbs2.
+enum class ldpc_input {
+    int8,      //!< LLRs as signed bytes, with llr_scale steps per nat
+    float32,   //!< LLRs as floats, in nats
+    uint8,     //!< LLRs as bytes v of offset binary, which stand for the int8 v − 128
+    symbols,   //!< symbols as complex floats
+    symbols16, //!< symbols as pairs of int16, the real part first
+    symbols8   //!< symbols as pairs of int8, the real part first
+};
+
+//! Converts "int8", "float", "uint8", "symbols", "symbols16" or "symbols8".
+//! \throws std::invalid_argument for any other name
+GPUFEC_API ldpc_input ldpc_input_from_string(const std::string& name);
+
+//! Output of gpu_ldpc_dvbs2.
+enum class ldpc_output {
+    message,  //!< K message bits per frame
+    codeword, //!< N bits of the codeword
+    bbframe,  //!< K_bch bits of a BBFRAME of DVB
+    llr,      //!< N posterior LLRs
+    extrinsic //!< N extrinsic LLRs
+};
+
+//! Converts the name of an enumerator. \throws std::invalid_argument for any other name
+GPUFEC_API ldpc_output ldpc_output_from_string(const std::string& name);
+
+//! Source of the Es/N0 of symbols.
+enum class esn0_source {
+    estimated, //!< estimated from each frame
+    given,     //!< the parameter esn0_db
+    tag        //!< tags of key esn0_db
+};
+
+//! Converts the name of an enumerator. \throws std::invalid_argument for any other name
+GPUFEC_API esn0_source esn0_source_from_string(const std::string& name);
+
+//! Parameters of gpu_ldpc_dvbs2, in the order of Python. Values in quotes are those of
+//! Python; enumerators have the same names, except automatic ("auto") and float32
+//! ("float").
+struct gpu_ldpc_dvbs2_options {
+    // Code
+    //! "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr"
+    std::string standard = "dvbs2";
+    //! a frame size of the standard, see above
+    std::string frame_size = "normal";
+    //! a rate of the standard, see above; or a MODCOD such as "8PSK 3/4", which sets
+    //! \p constellation too
+    std::string rate = "1/2";
+    //! an alist or base matrix file, whose code replaces \p standard, \p frame_size and
+    //! \p rate; "" for none
+    std::string code_file = "";
+
+    // Input
+    //! "int8", "float" or "uint8" (a byte of offset binary with 128 in the middle);
+    //! "symbols" (complex), "symbols16" or "symbols8" (items of two int16 or int8, in any
+    //! scale)
+    ldpc_input soft_input = ldpc_input::int8;
+    //! steps per nat of int8 and uint8 input, and of output LLRs
+    float llr_scale = 2.0f;
+
+    // Advanced
+    //! "offset_min_sum", "normalized_min_sum" or "min_sum"
+    ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
+    //! number format of the decoder: "int8", "int16" or "float"
+    ldpc_precision precision = ldpc_precision::int8;
+
+    // Running
+    //! largest number of iterations, 1 to 1000
+    int max_iterations = 25;
+    //! true: a frame ends once every check is satisfied; false: every frame takes
+    //! max_iterations
+    bool early_stop = true;
+
+    // Output
+    //! "message" (K bits per frame), "codeword" (N bits), "llr" (N posterior LLRs),
+    //! "extrinsic" (N extrinsic LLRs) or, with the codes of dvbs2, dvbs2x (except its
+    //! medium frames) and dvbt2, "bbframe" (K_bch bits)
+    ldpc_output output = ldpc_output::message;
+    //! true: eight bits per output byte, the first most significant; false: one bit per
+    //! byte; ignored for LLRs
+    bool packed_output = true;
+
+    // Running
+    //! frames per batch; 0: chosen for the device
+    int batch = 0;
+    //! batches in flight on each device, 1 to 16
+    int slots = 3;
+    //! longest time in ms that an incomplete batch waits for more input
+    double max_latency_ms = 50;
+    //! "auto", "cuda" or "cpu"
+    gpufec::backend backend = gpufec::backend::automatic;
+    //! index of the CUDA device
+    int device = 0;
+    //! threads of the CPU backend, 1 to 256
+    int threads = 1;
+
+    // Advanced
+    //! "layered" (layer by layer) or "flooding" (all check nodes, then all variable
+    //! nodes)
+    ldpc_schedule schedule = ldpc_schedule::layered;
+    //! offset of offset_min_sum in nats, 0 to 15; negative: the value tuned for the code
+    //! or, with precision "float", a value that decreases with the difference between the
+    //! smallest magnitudes
+    double offset = -1.0;
+    //! factor of normalized_min_sum, 0 to 1; negative: the value tuned for the code
+    double normalization = -1.0;
+
+    // Code
+    //! whether tags select the code of each frame
+    bool acm = false;
+    //! alist or base matrix files by the names used in tags and set_code()
+    std::map<std::string, std::string> named_codes = {};
+
+    // Output
+    //! whether to send the LLRs of each frame from the message port llr_pdu
+    bool llr_pdu = false;
+
+    // Running
+    //! indices of up to 16 CUDA devices, which receive batches in rotation and replace
+    //! \p device; empty: \p device only
+    std::vector<int> devices = {};
+
+    // Input
+    //! the bit, 0 or 1, that a positive LLR means, in input and output
+    int positive_bit = 0;
+
+    // Running
+    //! timeout in ms for one batch, counted from the end of the previous one, up to 1e9;
+    //! on expiry the device is abandoned. 0: none
+    double device_timeout_ms = 10000;
+
+    // Code
+    //! positions of the codeword, from 0, that are not sent, besides those that the
+    //! standard omits
+    std::vector<int> punctured = {};
+    //! positions of the codeword that are always 0 and not sent; they hold no message
+    //! bits
+    std::vector<int> shortened = {};
+
+    // Output
+    //! frames that get status tags: "all", "failures" (those that are not valid) or
+    //! "none"; a BBFRAME is valid if bch_valid is true
+    gpufec::status_tags status_tags = gpufec::status_tags::all;
+    //! whether to descramble BBFRAMEs (EN 302 307-1, 5.2.2)
+    bool descramble = false;
+
+    // Input
+    //! constellation of symbols: "qpsk", "8psk", "16apsk" or "32apsk"; with dvbs2x also
+    //! "8apsk", "64apsk", "128apsk" and "256apsk"
+    std::string constellation = "qpsk";
+    //! source of the symbols' Es/N0: "estimated" from each frame; "given" by \p esn0_db;
+    //! or "tag": tags of key esn0_db (double) set it for the frames that follow
+    esn0_source esn0 = esn0_source::estimated;
+    //! Es/N0 in dB, −10 to 30, with "given", or before the first tag
+    double esn0_db = 10.0;
+    //! "log_map" (uses all constellation points) or "max_log" (uses the nearest point for
+    //! each value of a bit)
+    ldpc_demapper demapper = ldpc_demapper::log_map;
+
+    // Code
+    //! positions of the message bits in the codeword of \p code_file: "systematic" (found
+    //! by elimination), "first" or "last" (the first or last K bits),
+    //! "gr_fec_ldpc_encoder" (as in gr-fec), or a list of the positions of all message
+    //! bits, from 0. A name also applies to the codes of \p named_codes
+    std::variant<std::string, std::vector<int>> message_positions = "systematic";
+
+    // Input
+    //! key of the length tags, whose value is the packet's length in items; "": none
+    std::string length_tag = "packet_len";
+};
 
 /*!
  * \brief LDPC decoder for DVB-S2 and other standards, and for any code from a file, on a
@@ -128,115 +302,10 @@ class GPUFEC_API gpu_ldpc_dvbs2 : virtual public gr::block
 public:
     typedef std::shared_ptr<gpu_ldpc_dvbs2> sptr;
 
-    /*!
-     * Makes a decoder.
-     *
-     * \param standard "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr"
-     * \param frame_size a frame size of the standard, see above
-     * \param rate a rate of the standard, see above; or a MODCOD such as "8PSK 3/4",
-     *        which sets \p constellation too
-     * \param code_file an alist or base matrix file, whose code replaces \p standard,
-     *        \p frame_size and \p rate; "" for none
-     * \param soft_input "int8", "float" or "uint8" (a byte of offset binary with 128 in
-     *        the middle); "symbols" (complex), "symbols16" or "symbols8" (items of two
-     *        int16 or int8, in any scale)
-     * \param llr_scale steps per nat of int8 and uint8 input, and of output LLRs
-     * \param algorithm "offset_min_sum", "normalized_min_sum" or "min_sum"
-     * \param precision of the decoder: "int8", "int16" or "float"
-     * \param max_iterations largest number of iterations, 1 to 1000
-     * \param early_stop true: a frame ends once every check is satisfied; false: every
-     *        frame takes max_iterations
-     * \param output "message" (K bits per frame), "codeword" (N bits), "llr" (N
-     *        posterior LLRs), "extrinsic" (N extrinsic LLRs) or, with the codes of dvbs2,
-     *        dvbs2x (except its medium frames) and dvbt2, "bbframe" (K_bch bits)
-     * \param packed_output true: eight bits per output byte, the first most significant;
-     *        false: one bit per byte; ignored for LLRs
-     * \param batch frames per batch; 0: chosen for the device
-     * \param slots batches in flight on each device, 1 to 16
-     * \param max_latency_ms longest time in ms that an incomplete batch waits for more
-     *        input
-     * \param backend "auto", "cuda" or "cpu"
-     * \param device index of the CUDA device
-     * \param threads threads of the CPU backend, 1 to 256
-     * \param schedule "layered" (layer by layer) or "flooding" (all check nodes, then all
-     *        variable nodes)
-     * \param offset offset of offset_min_sum in nats, 0 to 15; negative: the value tuned
-     *        for the code or, with precision "float", a value that decreases with the
-     *        difference between the smallest magnitudes
-     * \param normalization factor of normalized_min_sum, 0 to 1; negative: the value
-     *        tuned for the code
-     * \param acm whether tags select the code of each frame
-     * \param named_codes alist or base matrix files by the names used in tags and
-     *        set_code()
-     * \param llr_pdu whether to send the LLRs of each frame from the message port llr_pdu
-     * \param devices indices of up to 16 CUDA devices, which receive batches in rotation
-     *        and replace \p device; empty: \p device only
-     * \param positive_bit the bit, 0 or 1, that a positive LLR means, in input and output
-     * \param device_timeout_ms timeout in ms for one batch, counted from the end of the
-     *        previous one, up to 1e9; on expiry the device is abandoned. 0: none
-     * \param punctured positions of the codeword, from 0, that are not sent, besides
-     *        those that the standard omits
-     * \param shortened positions of the codeword that are always 0 and not sent; they
-     *        hold no message bits
-     * \param status_tags frames that get status tags: "all", "failures" (those that are
-     *        not valid) or "none"; a BBFRAME is valid if bch_valid is true
-     * \param descramble whether to descramble BBFRAMEs (EN 302 307-1, 5.2.2)
-     * \param constellation constellation of symbols: "qpsk", "8psk", "16apsk" or
-     *        "32apsk"; with dvbs2x also "8apsk", "64apsk", "128apsk" and "256apsk"
-     * \param esn0 source of the symbols' Es/N0: "estimated" from each frame; "given" by
-     *        \p esn0_db; or "tag": tags of key esn0_db (double) set it for the frames
-     *        that follow
-     * \param esn0_db Es/N0 in dB, −10 to 30, with "given", or before the first tag
-     * \param demapper "log_map" (uses all constellation points) or "max_log" (uses the
-     *        nearest point for each value of a bit)
-     * \param message_positions positions of the message bits in the codeword of
-     *        \p code_file: "systematic" (found by elimination), "first" or "last" (the
-     *        first or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of
-     *        the positions of all message bits, from 0. A name also applies to the codes
-     *        of \p named_codes
-     * \param length_tag key of the length tags, whose value is the packet's length in
-     *        items; "": none
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
-     */
-    static sptr make(const std::string& standard = "dvbs2",
-                     const std::string& frame_size = "normal",
-                     const std::string& rate = "1/2",
-                     const std::string& code_file = "",
-                     const std::string& soft_input = "int8",
-                     float llr_scale = 2.0f,
-                     const std::string& algorithm = "offset_min_sum",
-                     const std::string& precision = "int8",
-                     int max_iterations = 25,
-                     bool early_stop = true,
-                     const std::string& output = "message",
-                     bool packed_output = true,
-                     int batch = 0,
-                     int slots = 3,
-                     double max_latency_ms = 50,
-                     const std::string& backend = "auto",
-                     int device = 0,
-                     int threads = 1,
-                     const std::string& schedule = "layered",
-                     double offset = -1.0,
-                     double normalization = -1.0,
-                     bool acm = false,
-                     const std::map<std::string, std::string>& named_codes = {},
-                     bool llr_pdu = false,
-                     const std::vector<int>& devices = {},
-                     int positive_bit = 0,
-                     double device_timeout_ms = 10000,
-                     const std::vector<int>& punctured = {},
-                     const std::vector<int>& shortened = {},
-                     const std::string& status_tags = "all",
-                     bool descramble = false,
-                     const std::string& constellation = "qpsk",
-                     const std::string& esn0 = "estimated",
-                     double esn0_db = 10.0,
-                     const std::string& demapper = "log_map",
-                     const std::variant<std::string, std::vector<int>>&
-                         message_positions = "systematic",
-                     const std::string& length_tag = "packet_len");
+    //! Makes a decoder.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    //! \throws std::runtime_error if the backend is "cuda" and the device cannot be used
+    static sptr make(const gpu_ldpc_dvbs2_options& options = {});
 
     //! Returns the current backend, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;

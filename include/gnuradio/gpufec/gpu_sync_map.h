@@ -8,11 +8,155 @@
 
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
+#include <gnuradio/gpufec/backend.h>
+#include <gnuradio/gpufec/status_tags.h>
+#include <gnuradio/gpufec/sync_map.h>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace gr::gpufec {
+
+//! Input items of gpu_sync_map.
+enum class sync_input {
+    hard,   //!< received bits or channel symbols, one per byte
+    float32 //!< probabilities or likelihoods as floats
+};
+
+//! Converts "hard" or "float". \throws std::invalid_argument for any other name
+GPUFEC_API sync_input sync_input_from_string(const std::string& name);
+
+//! Parameters of gpu_sync_map, in the order of Python. Values in quotes are those of
+//! Python; enumerators have the same names, except automatic ("auto"), float32 ("float")
+//! and float64 ("double").
+struct gpu_sync_map_options {
+    // Code
+    //! N·q rows of n bits; row i·q + D is the word for message symbol D at index i of a
+    //! frame, and its leftmost bit is sent first
+    std::vector<std::uint8_t> codebook;
+    //! number of values of a message symbol, 2 to 65536
+    int q = 32;
+    //! bits per message symbol, 1 to 4096
+    int n = 10;
+    //! N, message symbols per frame
+    int frame_symbols = 210;
+    //! probability of an insertion before a bit, 0 to 0.99
+    double p_insert = 1e-3;
+    //! probability that a bit is deleted; p_insert + p_delete is below 1
+    double p_delete = 1e-3;
+    //! probability that a transmitted bit is flipped, 0 to 1
+    double p_substitute = 0.0;
+
+    // Input
+    //! "framed" or "stream"
+    sync_mode mode = sync_mode::framed;
+    //! key of the tags with the length of a frame; may be "" in stream mode and with
+    //! \p frame_items
+    std::string length_tag = "packet_len";
+    //! "hard" or "float". With "float", an alphabet above 2 and form "corridor", only the
+    //! CPU can decode
+    sync_input soft_input = sync_input::hard;
+
+    // Output
+    //! "symbols", "posteriors", "extrinsics" or "llr" (q a power of two)
+    sync_output output = sync_output::symbols;
+
+    // Advanced
+    //! "float", "double" or "mixed" (lattices in float, all else in double)
+    sync_precision precision = sync_precision::float32;
+    //! storage of branch metrics (corridor only): "global" for a whole frame, "local" for
+    //! one message symbol, computed twice, or "auto": "global" if memory allows
+    sync_storage storage = sync_storage::automatic;
+
+    // Running
+    //! frames per batch; 0: chosen for the device
+    int batch = 0;
+    //! batches in flight on each device, 1 to 16
+    int slots = 3;
+    //! longest time in ms that an incomplete batch waits for more input
+    double max_latency_ms = 50;
+    //! "auto", "cuda" or "cpu"
+    gpufec::backend backend = gpufec::backend::automatic;
+    //! index of the CUDA device
+    int device = 0;
+    //! threads of the CPU backend, 1 to 256
+    int threads = 1;
+
+    // Advanced
+    //! "linear" (exact), or "corridor": the decoder of the paper
+    sync_form form = sync_form::linear;
+    //! largest probability of drifts outside the window of drifts that are considered,
+    //! 1e-15 to below 1
+    double exclusion = 1e-10;
+    //! smallest drift change per message symbol, −n to 0 (corridor only)
+    int mn_min = 0;
+    //! largest drift change per message symbol (corridor only). If mn_min and mn_max are
+    //! 0, both are derived from the exclusion
+    int mn_max = 0;
+    //! number of message symbols after each frame that are decoded with it, up to 2^20;
+    //! 0: chosen (stream mode)
+    int lookahead = 0;
+
+    // Input
+    //! number of initial items at which the first frame may begin, up to 2^20; 0: it
+    //! begins at the first (stream mode)
+    int acquire = 0;
+
+    // Code
+    //! number of channel symbols, 2 to 16; above 2 they replace bits
+    int alphabet = 2;
+
+    // Advanced
+    //! "corridor", "lattice" (the whole lattice) or "trellis" (a cap on insertions); the
+    //! last two on the CPU only (corridor only)
+    sync_receiver receiver = sync_receiver::corridor;
+    //! largest number of insertions before a bit (receiver "trellis")
+    int insertion_cap = 2;
+    //! boundary metrics below this fraction of the largest count as 0 (corridor only); 0
+    //! to below 1, CUDA requires 0
+    double state_threshold = 0.0;
+    //! lattice values below this fraction of the largest in their row count as 0
+    //! (corridor only); 0 to below 1, CUDA requires 0
+    double lattice_threshold = 0.0;
+
+    // Input
+    //! the drift of start_prior's first entry (framed mode)
+    int start_first = 0;
+    //! weights of the drifts start_first, start_first + 1, … at the beginning of a frame;
+    //! a frame with drift m begins at item m. Empty: start_first is certain
+    std::vector<double> start_prior = {};
+    //! the drift of end_prior's first entry (framed mode)
+    int end_first = 0;
+    //! weights of the drifts end_first, end_first + 1, … at the end of a frame; a frame
+    //! with drift m ends before item n·N + m. Empty: it ends with its last item
+    std::vector<double> end_prior = {};
+
+    // Running
+    //! indices of up to 16 CUDA devices, which receive batches in rotation and replace
+    //! \p device; empty: \p device only
+    std::vector<int> devices = {};
+
+    // Output
+    //! the bit, 0 or 1, that a positive LLR of output "llr" means
+    int positive_bit = 0;
+
+    // Running
+    //! timeout in ms for one batch, counted from the end of the previous one, up to 1e9;
+    //! on expiry the device is abandoned. 0: none
+    double device_timeout_ms = 10000;
+
+    // Output
+    //! whether to add \c sync_bound (stream mode)
+    bool bounds = false;
+    //! frames that get status tags: "all", "failures" (those that are not valid) or
+    //! "none"
+    gpufec::status_tags status_tags = gpufec::status_tags::all;
+
+    // Input
+    //! number of received items of every frame (framed mode); a frame may end before the
+    //! last of these items, see \p end_prior. 0: length tags mark frames
+    int frame_items = 0;
+};
 
 /*!
  * \brief MAP decoder of codes for channels that insert, delete and flip bits, on a GPU or
@@ -86,115 +230,10 @@ class GPUFEC_API gpu_sync_map : virtual public gr::block
 public:
     typedef std::shared_ptr<gpu_sync_map> sptr;
 
-    /*!
-     * Makes a decoder.
-     *
-     * \param codebook N·q rows of n bits; row i·q + D is the word for message symbol D at
-     *        index i of a frame, and its leftmost bit is sent first
-     * \param q number of values of a message symbol, 2 to 65536
-     * \param n bits per message symbol, 1 to 4096
-     * \param frame_symbols N, message symbols per frame
-     * \param p_insert probability of an insertion before a bit, 0 to 0.99
-     * \param p_delete probability that a bit is deleted; p_insert + p_delete is below 1
-     * \param p_substitute probability that a transmitted bit is flipped, 0 to 1
-     * \param mode "framed" or "stream"
-     * \param length_tag key of the tags with the length of a frame; may be "" in stream
-     *        mode and with \p frame_items
-     * \param soft_input "hard" or "float". With "float", an alphabet above 2 and form
-     *        "corridor", only the CPU can decode
-     * \param output "symbols", "posteriors", "extrinsics" or "llr" (q a power of two)
-     * \param precision "float", "double" or "mixed" (lattices in float, all else in
-     *        double)
-     * \param storage storage of branch metrics (corridor only): "global" for a whole
-     *        frame, "local" for one message symbol, computed twice, or "auto": "global"
-     *        if memory allows
-     * \param batch frames per batch; 0: chosen for the device
-     * \param slots batches in flight on each device, 1 to 16
-     * \param max_latency_ms longest time in ms that an incomplete batch waits for more
-     *        input
-     * \param backend "auto", "cuda" or "cpu"
-     * \param device index of the CUDA device
-     * \param threads threads of the CPU backend, 1 to 256
-     * \param form "linear" (exact), or "corridor": the decoder of the paper
-     * \param exclusion largest probability of drifts outside the window of drifts that
-     *        are considered, 1e-15 to below 1
-     * \param mn_min smallest drift change per message symbol, −n to 0 (corridor only)
-     * \param mn_max largest drift change per message symbol (corridor only). If mn_min
-     *        and mn_max are 0, both are derived from the exclusion
-     * \param lookahead number of message symbols after each frame that are decoded with
-     *        it, up to 2^20; 0: chosen (stream mode)
-     * \param acquire number of initial items at which the first frame may begin, up to
-     *        2^20; 0: it begins at the first (stream mode)
-     * \param alphabet number of channel symbols, 2 to 16; above 2 they replace bits
-     * \param receiver "corridor", "lattice" (the whole lattice) or "trellis" (a cap on
-     *        insertions); the last two on the CPU only (corridor only)
-     * \param insertion_cap largest number of insertions before a bit (receiver "trellis")
-     * \param state_threshold boundary metrics below this fraction of the largest count as
-     *        0 (corridor only); 0 to below 1, CUDA requires 0
-     * \param lattice_threshold lattice values below this fraction of the largest in their
-     *        row count as 0 (corridor only); 0 to below 1, CUDA requires 0
-     * \param start_first the drift of start_prior's first entry (framed mode)
-     * \param start_prior weights of the drifts start_first, start_first + 1, … at the
-     *        beginning of a frame; a frame with drift m begins at item m. Empty:
-     *        start_first is certain
-     * \param end_first the drift of end_prior's first entry (framed mode)
-     * \param end_prior weights of the drifts end_first, end_first + 1, … at the end of a
-     *        frame; a frame with drift m ends before item n·N + m. Empty: it ends with
-     *        its last item
-     * \param devices indices of up to 16 CUDA devices, which receive batches in rotation
-     *        and replace \p device; empty: \p device only
-     * \param positive_bit the bit, 0 or 1, that a positive LLR of output "llr" means
-     * \param device_timeout_ms timeout in ms for one batch, counted from the end of the
-     *        previous one, up to 1e9; on expiry the device is abandoned. 0: none
-     * \param bounds whether to add \c sync_bound (stream mode)
-     * \param status_tags frames that get status tags: "all", "failures" (those that are
-     *        not valid) or "none"
-     * \param frame_items number of received items of every frame (framed mode); a frame
-     *        may end before the last of these items, see \p end_prior. 0: length tags
-     *        mark frames
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
-     */
-    static sptr make(const std::vector<std::uint8_t>& codebook,
-                     int q = 32,
-                     int n = 10,
-                     int frame_symbols = 210,
-                     double p_insert = 1e-3,
-                     double p_delete = 1e-3,
-                     double p_substitute = 0.0,
-                     const std::string& mode = "framed",
-                     const std::string& length_tag = "packet_len",
-                     const std::string& soft_input = "hard",
-                     const std::string& output = "symbols",
-                     const std::string& precision = "float",
-                     const std::string& storage = "auto",
-                     int batch = 0,
-                     int slots = 3,
-                     double max_latency_ms = 50,
-                     const std::string& backend = "auto",
-                     int device = 0,
-                     int threads = 1,
-                     const std::string& form = "linear",
-                     double exclusion = 1e-10,
-                     int mn_min = 0,
-                     int mn_max = 0,
-                     int lookahead = 0,
-                     int acquire = 0,
-                     int alphabet = 2,
-                     const std::string& receiver = "corridor",
-                     int insertion_cap = 2,
-                     double state_threshold = 0.0,
-                     double lattice_threshold = 0.0,
-                     int start_first = 0,
-                     const std::vector<double>& start_prior = {},
-                     int end_first = 0,
-                     const std::vector<double>& end_prior = {},
-                     const std::vector<int>& devices = {},
-                     int positive_bit = 0,
-                     double device_timeout_ms = 10000,
-                     bool bounds = false,
-                     const std::string& status_tags = "all",
-                     int frame_items = 0);
+    //! Makes a decoder.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    //! \throws std::runtime_error if the backend is "cuda" and the device cannot be used
+    static sptr make(const gpu_sync_map_options& options);
 
     //! Returns the current backend, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;

@@ -8,12 +8,117 @@
 
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
+#include <gnuradio/gpufec/backend.h>
+#include <gnuradio/gpufec/viterbi.h>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gr::gpufec {
+
+//! Parameters of gpu_viterbi_pbvd, in the order of Python. Values in quotes are those of
+//! Python; enumerators have the same names, except automatic ("auto") and float32
+//! ("float").
+struct gpu_viterbi_pbvd_options {
+    // Code
+    //! K, 3 to 9; default 7
+    std::optional<int> constraint_length = std::nullopt;
+    //! 2 to 6 generator polynomials as integers with the octal digits of the standards:
+    //! octal 171 is 0171 in C++ and 0o171 in Python. The newest bit is the most
+    //! significant; a negative value inverts its output. Default: 0171 and 0133
+    std::optional<std::vector<int>> polynomials = std::nullopt;
+    //! one string of 0 and 1 per output, comma separated, in the order of the
+    //! polynomials: DVB rate 3/4 is "101,110"; "" for none
+    std::optional<std::string> puncturing = std::nullopt;
+    //! "streaming" (default), or frames: "terminated", "truncated" or "tailbiting"
+    std::optional<gpufec::termination> termination = std::nullopt;
+    //! information bits per frame; 0 if streaming
+    int frame_bits = 0;
+
+    // Input
+    //! "int8" (a byte), "float", "packed4" (two 4-bit two's complement values per byte,
+    //! the first in the high nibble), or "uint8" (a byte of offset binary with 128 in the
+    //! middle, as in gr-fec and libfec)
+    soft_format soft_input = soft_format::int8;
+    //! int8 steps per unit of amplitude of float input
+    float soft_scale = 32.0f;
+
+    // Output
+    //! true: eight bits per output byte, the first most significant; false: one bit per
+    //! byte
+    bool packed_output = true;
+
+    // Advanced
+    //! D, stages, a multiple of 32; 0: chosen for the code
+    int decode_length = 0;
+    //! L, stages, at least K−1; 0: chosen for the code
+    int overlap = 0;
+
+    // Running
+    //! parallel blocks per batch; 0: chosen for the device
+    int batch = 0;
+    //! batches in flight on each device, 1 to 16. With lock and without backend "cpu" the
+    //! block uses one more, up to 16, because checking a lock occupies a slot
+    int slots = 3;
+    //! longest time in ms that an incomplete batch waits for more input
+    double max_latency_ms = 50;
+    //! "auto", "cuda" or "cpu"
+    gpufec::backend backend = gpufec::backend::automatic;
+    //! index of the CUDA device
+    int device = 0;
+    //! threads of the CPU backend, 1 to 256
+    int threads = 1;
+
+    // Advanced
+    //! kernel on CUDA devices: "pbvd", the decoder of the paper; "registers" (for many
+    //! parallel blocks) or "fused" (for few), which support some codes only; or "auto"
+    std::string cuda_kernel = "auto";
+
+    // Input
+    //! key of the length tags, whose value is the packet's length in items; "": none
+    std::string length_tag_key = "packet_len";
+
+    // Running
+    //! indices of up to 16 CUDA devices, which receive batches in rotation and replace
+    //! \p device; empty: \p device only
+    std::vector<int> devices = {};
+
+    // Code
+    //! name of a code of conv_presets(), such as "ccsds", in place of the first four
+    //! parameters, which must not be given then; "": none
+    std::string preset = "";
+
+    // Input
+    //! the bit, 0 or 1, that a positive soft value means
+    int positive_bit = 1;
+    //! "off"; "auto": phase search in streams and in terminated frames without gaps
+    std::string lock = "off";
+    //! ambiguities to resolve. "bpsk": the sign, unless the code is transparent; "qpsk":
+    //! also rotation by 90 degrees and exchanged I and Q; "oqpsk": also I and Q of a pair
+    //! in consecutive symbols of the input, because of the offset of half a symbol
+    std::string lock_constellation = "bpsk";
+    //! names of further codes to search for
+    std::vector<std::string> lock_presets = {};
+
+    // Advanced
+    //! soft values stored during the search, 10^4 to 10^9, and at least those of 24
+    //! frames
+    int lock_memory = 1000000;
+
+    // Output
+    //! seconds between messages with \c event "status"; 0: none
+    double status_period_s = 0;
+
+    // Running
+    //! timeout in ms for one batch, counted from the end of the previous one, up to 1e9;
+    //! on expiry the device is abandoned. 0: none
+    double device_timeout_ms = 10000;
+
+    // Input
+    //! first soft value of a symbol, "i" or "q"
+    std::string lock_first_item = "i";
+};
 
 /*!
  * \brief Viterbi decoder for convolutional codes, in parallel blocks, on GPU or CPU.
@@ -107,90 +212,10 @@ class GPUFEC_API gpu_viterbi_pbvd : virtual public gr::block
 public:
     typedef std::shared_ptr<gpu_viterbi_pbvd> sptr;
 
-    /*!
-     * Makes a decoder.
-     *
-     * \param constraint_length K, 3 to 9; default 7
-     * \param polynomials 2 to 6 generator polynomials as integers with the octal digits
-     *        of the standards: octal 171 is 0171 in C++ and 0o171 in Python. The newest
-     *        bit is the most significant; a negative value inverts its output. Default:
-     *        0171 and 0133
-     * \param puncturing one string of 0 and 1 per output, comma separated, in the order
-     *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
-     * \param termination "streaming" (default), or frames: "terminated", "truncated" or
-     *        "tailbiting"
-     * \param frame_bits information bits per frame; 0 if streaming
-     * \param soft_input "int8" (a byte), "float", "packed4" (two 4-bit two's complement
-     *        values per byte, the first in the high nibble), or "uint8" (a byte of offset
-     *        binary with 128 in the middle, as in gr-fec and libfec)
-     * \param soft_scale int8 steps per unit of amplitude of float input
-     * \param packed_output true: eight bits per output byte, the first most significant;
-     *        false: one bit per byte
-     * \param decode_length D, stages, a multiple of 32; 0: chosen for the code
-     * \param overlap L, stages, at least K−1; 0: chosen for the code
-     * \param batch parallel blocks per batch; 0: chosen for the device
-     * \param slots batches in flight on each device, 1 to 16. With lock and without
-     *        backend "cpu" the block uses one more, up to 16, because checking a lock
-     *        occupies a slot
-     * \param max_latency_ms longest time in ms that an incomplete batch waits for more
-     *        input
-     * \param backend "auto", "cuda" or "cpu"
-     * \param device index of the CUDA device
-     * \param threads threads of the CPU backend, 1 to 256
-     * \param cuda_kernel kernel on CUDA devices: "pbvd", the decoder of the paper;
-     *        "registers" (for many parallel blocks) or "fused" (for few), which support
-     *        some codes only; or "auto"
-     * \param length_tag_key key of the length tags, whose value is the packet's length in
-     *        items; "": none
-     * \param devices indices of up to 16 CUDA devices, which receive batches in rotation
-     *        and replace \p device; empty: \p device only
-     * \param preset name of a code of conv_presets(), such as "ccsds", in place of the
-     *        first four parameters, which must not be given then; "": none
-     * \param positive_bit the bit, 0 or 1, that a positive soft value means
-     * \param lock "off"; "auto": phase search in streams and in terminated frames without
-     *        gaps
-     * \param lock_constellation ambiguities to resolve. "bpsk": the sign, unless the code
-     *        is transparent; "qpsk": also rotation by 90 degrees and exchanged I and Q;
-     *        "oqpsk": also I and Q of a pair in consecutive symbols of the input, because
-     *        of the offset of half a symbol
-     * \param lock_presets names of further codes to search for
-     * \param lock_memory soft values stored during the search, 10^4 to 10^9, and at least
-     *        those of 24 frames
-     * \param status_period_s seconds between messages with \c event "status"; 0: none
-     * \param device_timeout_ms timeout in ms for one batch, counted from the end of the
-     *        previous one, up to 1e9; on expiry the device is abandoned. 0: none
-     * \param lock_first_item first soft value of a symbol, "i" or "q"
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
-     */
-    static sptr make(std::optional<int> constraint_length = std::nullopt,
-                     const std::optional<std::vector<int>>& polynomials = std::nullopt,
-                     const std::optional<std::string>& puncturing = std::nullopt,
-                     const std::optional<std::string>& termination = std::nullopt,
-                     int frame_bits = 0,
-                     const std::string& soft_input = "int8",
-                     float soft_scale = 32.0f,
-                     bool packed_output = true,
-                     int decode_length = 0,
-                     int overlap = 0,
-                     int batch = 0,
-                     int slots = 3,
-                     double max_latency_ms = 50,
-                     const std::string& backend = "auto",
-                     int device = 0,
-                     int threads = 1,
-                     const std::string& cuda_kernel = "auto",
-                     const std::string& length_tag_key = "packet_len",
-                     const std::vector<int>& devices = {},
-                     const std::string& preset = "",
-                     int positive_bit = 1,
-                     const std::string& lock = "off",
-                     const std::string& lock_constellation = "bpsk",
-                     const std::vector<std::string>& lock_presets = {},
-                     int lock_memory = 1000000,
-                     double status_period_s = 0,
-                     double device_timeout_ms = 10000,
-                     const std::string& lock_first_item = "i");
+    //! Makes a decoder.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    //! \throws std::runtime_error if the backend is "cuda" and the device cannot be used
+    static sptr make(const gpu_viterbi_pbvd_options& options = {});
 
     //! Returns the current backend, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;

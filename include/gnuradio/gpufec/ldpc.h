@@ -364,6 +364,9 @@ enum class ldpc_demapper {
     log_map  //!< uses all constellation points
 };
 
+//! Converts "max_log" or "log_map". \throws std::invalid_argument for any other name
+GPUFEC_API ldpc_demapper ldpc_demapper_from_string(const std::string& name);
+
 //! A constellation of DVB-S2 or S2X: its name, such as "16apsk", and the rate and frame
 //! size of the LDPC code, on which the radii of APSK depend.
 struct ldpc_constellation {

@@ -14,6 +14,47 @@
 
 namespace gr::gpufec {
 
+//! Parameters of ldpc_encoder, in the order of Python.
+struct ldpc_encoder_options {
+    // Code
+    //! "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr"
+    std::string standard = "dvbs2";
+    //! as in gpu_ldpc_dvbs2
+    std::string frame_size = "normal";
+    //! as in gpu_ldpc_dvbs2
+    std::string rate = "1/2";
+    //! an alist or base matrix file, whose code replaces \p standard, \p frame_size and
+    //! \p rate; "" for none
+    std::string code_file = "";
+
+    // Input
+    //! true: eight bits per input byte, the first most significant; false: one bit per
+    //! byte
+    bool packed_input = true;
+
+    // Output
+    //! true: eight bits per output byte, the first most significant; false: one bit per
+    //! byte
+    bool packed_output = true;
+
+    // Code
+    //! positions of the codeword, from 0, that are not sent, besides those that the
+    //! standard omits
+    std::vector<int> punctured = {};
+    //! positions of the codeword that are always 0 and not sent; they hold no message
+    //! bits
+    std::vector<int> shortened = {};
+    //! positions of the message bits in the codeword of \p code_file: "systematic" (found
+    //! by elimination), "first" or "last" (the first or last K bits),
+    //! "gr_fec_ldpc_encoder" (as in gr-fec), or a list of the positions of all message
+    //! bits, from 0
+    std::variant<std::string, std::vector<int>> message_positions = "systematic";
+
+    // Input
+    //! key of the length tags, whose value is the packet's length in items; "": none
+    std::string length_tag = "packet_len";
+};
+
 /*!
  * \brief LDPC encoder for DVB-S2 and other standards, and for any code from a file.
  * \ingroup gpufec
@@ -40,40 +81,9 @@ class GPUFEC_API ldpc_encoder : virtual public gr::block
 public:
     typedef std::shared_ptr<ldpc_encoder> sptr;
 
-    /*!
-     * Makes an encoder.
-     *
-     * \param standard "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr"
-     * \param frame_size as in gpu_ldpc_dvbs2
-     * \param rate as in gpu_ldpc_dvbs2
-     * \param code_file an alist or base matrix file, whose code replaces \p standard,
-     *        \p frame_size and \p rate; "" for none
-     * \param packed_input true: eight bits per input byte, the first most significant;
-     *        false: one bit per byte
-     * \param packed_output the same for the output
-     * \param punctured positions of the codeword, from 0, that are not sent, besides
-     *        those that the standard omits
-     * \param shortened positions of the codeword that are always 0 and not sent; they
-     *        hold no message bits
-     * \param message_positions positions of the message bits in the codeword of
-     *        \p code_file: "systematic" (found by elimination), "first" or "last" (the
-     *        first or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of
-     *        the positions of all message bits, from 0
-     * \param length_tag key of the length tags, whose value is the packet's length in
-     *        items; "": none
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     */
-    static sptr make(const std::string& standard = "dvbs2",
-                     const std::string& frame_size = "normal",
-                     const std::string& rate = "1/2",
-                     const std::string& code_file = "",
-                     bool packed_input = true,
-                     bool packed_output = true,
-                     const std::vector<int>& punctured = {},
-                     const std::vector<int>& shortened = {},
-                     const std::variant<std::string, std::vector<int>>&
-                         message_positions = "systematic",
-                     const std::string& length_tag = "packet_len");
+    //! Makes an encoder.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    static sptr make(const ldpc_encoder_options& options = {});
 };
 
 } // namespace gr::gpufec

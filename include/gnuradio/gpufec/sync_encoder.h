@@ -14,6 +14,28 @@
 
 namespace gr::gpufec {
 
+//! Parameters of sync_encoder, in the order of Python.
+struct sync_encoder_options {
+    // Code
+    //! N·q rows of n bits; row i·q + D is the word for message symbol D at index i of a
+    //! frame, and its leftmost bit is sent first
+    std::vector<std::uint8_t> codebook;
+    //! number of values of a message symbol, 2 to 65536
+    int q = 32;
+    //! bits per message symbol, 1 to 4096
+    int n = 10;
+    //! N, message symbols per frame
+    int frame_symbols = 210;
+
+    // Output
+    //! key of the tag with the number of bits of a frame; "": none
+    std::string length_tag = "packet_len";
+
+    // Code
+    //! number of channel symbols, 2 to 16; above 2 they replace bits
+    int alphabet = 2;
+};
+
 /*!
  * \brief Encoder of message symbols with a codebook, for gpu_sync_map. \ingroup gpufec
  *
@@ -33,24 +55,9 @@ class GPUFEC_API sync_encoder : virtual public gr::block
 public:
     typedef std::shared_ptr<sync_encoder> sptr;
 
-    /*!
-     * Makes an encoder.
-     *
-     * \param codebook N·q rows of n bits; row i·q + D is the word for message symbol D at
-     *        index i of a frame, and its leftmost bit is sent first
-     * \param q number of values of a message symbol, 2 to 65536
-     * \param n bits per message symbol, 1 to 4096
-     * \param frame_symbols N, message symbols per frame
-     * \param length_tag key of the tag with the number of bits of a frame; "": none
-     * \param alphabet number of channel symbols, 2 to 16; above 2 they replace bits
-     * \throws std::invalid_argument naming the parameter, its value and what is allowed
-     */
-    static sptr make(const std::vector<std::uint8_t>& codebook,
-                     int q = 32,
-                     int n = 10,
-                     int frame_symbols = 210,
-                     const std::string& length_tag = "packet_len",
-                     int alphabet = 2);
+    //! Makes an encoder.
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    static sptr make(const sync_encoder_options& options);
 };
 
 } // namespace gr::gpufec

@@ -26,42 +26,29 @@ inline unsigned not_negative(const std::string& name,
     return value;
 }
 
-//! Sets the run options from the parameters of a block or object with a backend.
-//! \throws std::invalid_argument if an integer is negative or the backend is unknown
-inline void set_run_options(run_options& run,
-                            int batch,
-                            int slots,
-                            double max_latency_ms,
-                            const std::string& backend,
-                            int device,
-                            const std::vector<int>& devices,
-                            int threads,
-                            double device_timeout_ms)
+//! Returns the indices of the CUDA devices: \p devices or, if empty, \p device.
+//! \throws std::invalid_argument if an index is negative
+inline std::vector<int> devices_of(int device, const std::vector<int>& devices = {})
 {
-    run.batch = not_negative("batch", batch);
-    run.slots = not_negative("slots", slots, "1 to 16");
-    run.max_latency_ms = max_latency_ms;
-    run.where = backend_from_string(backend);
     not_negative("device", device);
     for (const int d : devices) {
         not_negative("devices", d);
     }
-    run.devices = devices.empty() ? std::vector<int>{ device } : devices;
-    run.threads = not_negative("threads", threads, "1 to 256");
-    run.device_timeout_ms = device_timeout_ms;
+    return devices.empty() ? std::vector<int>{ device } : devices;
 }
 
-//! Values of the parameter status_tags: the frames for which a block adds status tags.
-enum class status_tags { all, failures, none };
-
-//! Converts the value of the parameter status_tags. \throws std::invalid_argument
-inline status_tags status_tags_from_string(const std::string& name)
+//! Sets the run options from the options of a decoder block.
+//! \throws std::invalid_argument if an integer is negative
+template <class Options>
+void set_run_options(run_options& run, const Options& given)
 {
-    return choose<status_tags>("status_tags",
-                               name,
-                               { { "all", status_tags::all },
-                                 { "failures", status_tags::failures },
-                                 { "none", status_tags::none } });
+    run.batch = not_negative("batch", given.batch);
+    run.slots = not_negative("slots", given.slots, "1 to 16");
+    run.max_latency_ms = given.max_latency_ms;
+    run.where = given.backend;
+    run.devices = devices_of(given.device, given.devices);
+    run.threads = not_negative("threads", given.threads, "1 to 256");
+    run.device_timeout_ms = given.device_timeout_ms;
 }
 
 } // namespace gr::gpufec

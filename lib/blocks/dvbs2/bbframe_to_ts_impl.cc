@@ -14,34 +14,26 @@
 
 namespace gr::gpufec {
 
-bbframe_to_ts::sptr bbframe_to_ts::make(const std::string& standard,
-                                        const std::string& frame_size,
-                                        const std::string& rate,
-                                        bool descramble,
-                                        int isi,
-                                        const std::string& length_tag)
+bbframe_to_ts::sptr bbframe_to_ts::make(const bbframe_to_ts_options& given)
 {
-    return bbframe_to_ts_impl::make(
-        standard, frame_size, rate, descramble, isi, length_tag, "");
+    return bbframe_to_ts_impl::make(given, "");
 }
 
-bbframe_to_ts::sptr bbframe_to_ts_impl::make(const std::string& standard,
-                                             const std::string& frame_size,
-                                             const std::string& rate,
-                                             bool descramble,
-                                             int isi,
-                                             const std::string& length_tag,
+bbframe_to_ts::sptr bbframe_to_ts_impl::make(const bbframe_to_ts_options& given,
                                              const std::string& other_length_tag)
 {
-    require(isi >= -1 && isi <= 255, "isi", isi, "0 to 255, and -1 for all");
-    const auto code = bch_code::standard(standard, frame_size, rate);
-    return gnuradio::make_block_sptr<bbframe_to_ts_impl>(length_tag.empty() ? code.k()
-                                                                            : 0,
-                                                         folded(standard) == "dvbt2",
-                                                         descramble,
-                                                         isi,
-                                                         length_tag,
-                                                         other_length_tag);
+    require(given.isi >= -1 && given.isi <= 255,
+            "isi",
+            given.isi,
+            "0 to 255, and -1 for all");
+    const auto code = bch_code::standard(given.standard, given.frame_size, given.rate);
+    return gnuradio::make_block_sptr<bbframe_to_ts_impl>(
+        given.length_tag.empty() ? code.k() : 0,
+        folded(given.standard) == "dvbt2",
+        given.descramble,
+        given.isi,
+        given.length_tag,
+        other_length_tag);
 }
 
 bbframe_to_ts_impl::bbframe_to_ts_impl(std::size_t frame_bits,

@@ -23,12 +23,7 @@ class bbframe_to_ts_impl : public bbframe_to_ts
 public:
     //! Creates the block like bbframe_to_ts::make(). Tags of \p other_length_tag ("":
     //! none) are also converted to lengths of the output.
-    static sptr make(const std::string& standard,
-                     const std::string& frame_size,
-                     const std::string& rate,
-                     bool descramble,
-                     int isi,
-                     const std::string& length_tag,
+    static sptr make(const bbframe_to_ts_options& given,
                      const std::string& other_length_tag);
 
     //! \p frame_bits is the length of each frame in bits; 0 if tags of \p length_tag give

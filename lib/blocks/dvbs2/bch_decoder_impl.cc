@@ -10,20 +10,14 @@
 
 namespace gr::gpufec {
 
-bch_decoder::sptr bch_decoder::make(const std::string& standard,
-                                    const std::string& frame_size,
-                                    const std::string& rate,
-                                    bool packed_input,
-                                    bool packed_output,
-                                    const std::string& status_tags,
-                                    const std::string& length_tag)
+bch_decoder::sptr bch_decoder::make(const bch_decoder_options& given)
 {
     return gnuradio::make_block_sptr<bch_decoder_impl>(
-        bch_code::standard(standard, frame_size, rate),
-        packed_input,
-        packed_output,
-        status_tags_from_string(status_tags),
-        length_tag);
+        bch_code::standard(given.standard, given.frame_size, given.rate),
+        given.packed_input,
+        given.packed_output,
+        given.status_tags,
+        given.length_tag);
 }
 
 bch_decoder_impl::bch_decoder_impl(const bch_code& code,

@@ -7,7 +7,6 @@
 #define INCLUDED_GPUFEC_BLOCKS_DVBS2_BCH_DECODER_IMPL_H
 
 #include "blocks/common/frame_block.h"
-#include "blocks/common/parameters.h"
 #include <gnuradio/gpufec/bch.h>
 #include <gnuradio/gpufec/bch_decoder.h>
 #include <atomic>

@@ -9,18 +9,13 @@
 
 namespace gr::gpufec {
 
-bch_encoder::sptr bch_encoder::make(const std::string& standard,
-                                    const std::string& frame_size,
-                                    const std::string& rate,
-                                    bool packed_input,
-                                    bool packed_output,
-                                    const std::string& length_tag)
+bch_encoder::sptr bch_encoder::make(const bch_encoder_options& given)
 {
     return gnuradio::make_block_sptr<bch_encoder_impl>(
-        bch_code::standard(standard, frame_size, rate),
-        packed_input,
-        packed_output,
-        length_tag);
+        bch_code::standard(given.standard, given.frame_size, given.rate),
+        given.packed_input,
+        given.packed_output,
+        given.length_tag);
 }
 
 bch_encoder_impl::bch_encoder_impl(const bch_code& code,

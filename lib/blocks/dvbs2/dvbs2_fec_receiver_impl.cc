@@ -11,75 +11,59 @@
 
 namespace gr::gpufec {
 
-dvbs2_fec_receiver::sptr dvbs2_fec_receiver::make(const std::string& frame_size,
-                                                  const std::string& rate_or_modcod,
-                                                  const std::string& constellation,
-                                                  const std::string& soft_input,
-                                                  bool acm,
-                                                  int isi,
-                                                  int max_iterations,
-                                                  const std::string& esn0,
-                                                  double esn0_db,
-                                                  const std::string& demapper,
-                                                  int batch,
-                                                  int slots,
-                                                  double max_latency_ms,
-                                                  const std::string& backend,
-                                                  int device,
-                                                  int threads,
-                                                  const std::string& standard,
-                                                  const std::string& length_tag)
+namespace {
+
+// Checks parameters for which gpu_ldpc_dvbs2 allows more values than the receiver: LLRs,
+// other standards and other frame sizes. \throws std::invalid_argument
+void check(const dvbs2_fec_receiver_options& given)
 {
-    // gpu_ldpc_dvbs2 also accepts LLRs, other standards and other frame sizes, which this
-    // block excludes.
     choose<int>("soft_input",
-                soft_input,
+                given.soft_input,
                 { { "symbols", 0 }, { "symbols16", 1 }, { "symbols8", 2 } });
-    choose<int>("standard", standard, { { "dvbs2", 0 }, { "dvbs2x", 1 } });
-    choose<int>("frame_size", frame_size, { { "normal", 0 }, { "short", 1 } });
-    const auto modcod = demap::split_modcod(rate_or_modcod);
-    const auto rate = modcod ? modcod->second : rate_or_modcod;
-    const std::string none;
-    const auto decoder = gpu_ldpc_dvbs2::make(standard,
-                                              frame_size,
-                                              rate_or_modcod,
-                                              none,
-                                              soft_input,
-                                              2.0f,
-                                              "offset_min_sum",
-                                              "int8",
-                                              max_iterations,
-                                              true,
-                                              "bbframe",
-                                              true,
-                                              batch,
-                                              slots,
-                                              max_latency_ms,
-                                              backend,
-                                              device,
-                                              threads,
-                                              "layered",
-                                              -1,
-                                              -1,
-                                              acm,
-                                              {},
-                                              false,
-                                              {},
-                                              0,
-                                              10000,
-                                              {},
-                                              {},
-                                              "failures",
-                                              false,
-                                              constellation,
-                                              esn0,
-                                              esn0_db,
-                                              demapper,
-                                              "systematic",
-                                              length_tag);
-    const auto packets = bbframe_to_ts_impl::make(
-        standard, frame_size, rate, true, isi, acm ? "bbframe_length" : none, length_tag);
-    return gnuradio::make_block_sptr<dvbs2_fec_receiver_impl>(decoder, packets);
+    choose<int>("standard", given.standard, { { "dvbs2", 0 }, { "dvbs2x", 1 } });
+    choose<int>("frame_size", given.frame_size, { { "normal", 0 }, { "short", 1 } });
+}
+
+gpu_ldpc_dvbs2_options decoder_options(const dvbs2_fec_receiver_options& given)
+{
+    gpu_ldpc_dvbs2_options options;
+    options.standard = given.standard;
+    options.frame_size = given.frame_size;
+    options.rate = given.rate;
+    options.soft_input = ldpc_input_from_string(given.soft_input);
+    options.max_iterations = given.max_iterations;
+    options.output = ldpc_output::bbframe;
+    options.batch = given.batch;
+    options.slots = given.slots;
+    options.max_latency_ms = given.max_latency_ms;
+    options.backend = given.backend;
+    options.device = given.device;
+    options.threads = given.threads;
+    options.acm = given.acm;
+    options.status_tags = status_tags::failures;
+    options.constellation = given.constellation;
+    options.esn0 = given.esn0;
+    options.esn0_db = given.esn0_db;
+    options.demapper = given.demapper;
+    options.length_tag = given.length_tag;
+    return options;
+}
+
+} // namespace
+
+dvbs2_fec_receiver::sptr dvbs2_fec_receiver::make(const dvbs2_fec_receiver_options& given)
+{
+    check(given);
+    const auto modcod = demap::split_modcod(given.rate);
+    const auto decoder = gpu_ldpc_dvbs2::make(decoder_options(given));
+    bbframe_to_ts_options packets;
+    packets.standard = given.standard;
+    packets.frame_size = given.frame_size;
+    packets.rate = modcod ? modcod->second : given.rate;
+    packets.isi = given.isi;
+    packets.length_tag = given.acm ? "bbframe_length" : "";
+    return gnuradio::make_block_sptr<dvbs2_fec_receiver_impl>(
+        decoder, bbframe_to_ts_impl::make(packets, given.length_tag));
 }
 
 dvbs2_fec_receiver_impl::dvbs2_fec_receiver_impl(gpu_ldpc_dvbs2::sptr decoder,

@@ -68,39 +68,28 @@ private:
 
 } // namespace
 
-fec_ldpc_decoder::sptr
-fec_ldpc_decoder::make(const std::string& standard,
-                       const std::string& frame_size,
-                       const std::string& rate,
-                       const std::string& code_file,
-                       const std::string& algorithm,
-                       const std::string& precision,
-                       int max_iterations,
-                       const std::string& backend,
-                       int device,
-                       int positive_bit,
-                       const message_place_parameter& message_positions)
+fec_ldpc_decoder::sptr fec_ldpc_decoder::make(const fec_ldpc_decoder_options& given)
 {
     ldpc_options options;
-    options.codes = { ldpc_code_of(
-        standard, frame_size, rate, code_file, {}, {}, message_positions) };
+    options.codes = { ldpc_code_of({ given.standard,
+                                     given.frame_size,
+                                     given.rate,
+                                     given.code_file,
+                                     {},
+                                     {},
+                                     given.message_positions }) };
     options.format = llr_format::float32;
     // Verdicts are not computed, because gr-fec has no way to report them.
     options.watch = false;
-    options.algorithm = ldpc_algorithm_from_string(algorithm);
-    options.precision = ldpc_precision_from_string(precision);
-    options.max_iterations = not_negative("max_iterations", max_iterations, "1 to 1000");
-    options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
+    options.algorithm = given.algorithm;
+    options.precision = given.precision;
+    options.max_iterations =
+        not_negative("max_iterations", given.max_iterations, "1 to 1000");
+    options.positive_bit = not_negative("positive_bit", given.positive_bit, "0 and 1");
     options.most = 1;
-    set_run_options(options,
-                    0,
-                    1,
-                    options.max_latency_ms,
-                    backend,
-                    device,
-                    {},
-                    1,
-                    options.device_timeout_ms);
+    options.slots = 1;
+    options.where = given.backend;
+    options.devices = devices_of(given.device);
     return std::make_shared<fec_ldpc_decoder_impl>(options);
 }
 

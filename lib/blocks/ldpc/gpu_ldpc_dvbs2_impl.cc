@@ -30,26 +30,17 @@ void check_llr_scale(float scale)
 
 } // namespace
 
-gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
-                                         const std::vector<std::string>& names,
-                                         bool packed_output,
-                                         bool acm,
-                                         status_tags tags,
-                                         std::optional<bbframe_output> bbframes,
-                                         std::optional<symbol_input> symbols,
-                                         std::size_t item_bytes,
-                                         bool esn0_by_tags,
-                                         const std::string& length_tag)
+gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const gpu_ldpc_dvbs2_options& given, parts p)
     : gr::block("gpu_ldpc_dvbs2",
-                gr::io_signature::make(1, 1, item_bytes),
+                gr::io_signature::make(1, 1, p.item_bytes),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
-      decoder_block(item_bytes, sizeof(std::uint8_t)),
-      d_options(options),
-      d_index(index_of(names)),
-      d_soft(options.soft != ldpc_soft_output::none),
-      d_packed(packed_output && !d_soft),
-      d_acm(acm),
-      d_status_tags(tags),
+      decoder_block(p.item_bytes, sizeof(std::uint8_t)),
+      d_options(p.options),
+      d_index(index_of(p.names)),
+      d_soft(p.options.soft != ldpc_soft_output::none),
+      d_packed(given.packed_output && !d_soft),
+      d_acm(given.acm),
+      d_status_tags(given.status_tags),
       d_iterations_key(pmt::mp("ldpc_iterations")),
       d_valid_key(pmt::mp("ldpc_valid")),
       d_weight_key(pmt::mp("ldpc_syndrome_weight")),
@@ -60,15 +51,16 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
       d_xfecframe_key(pmt::mp("XFECFRAME")),
       d_code_key(pmt::mp("ldpc_code")),
       d_llr_port(pmt::mp("llr_pdu")),
-      d_names(names),
-      d_bbframes(std::move(bbframes)),
-      d_symbols(std::move(symbols)),
-      d_esn0_key(d_symbols && esn0_by_tags ? pmt::mp("esn0_db") : pmt::pmt_t()),
-      d_lengths(length_tag,
+      d_names(std::move(p.names)),
+      d_bbframes(std::move(p.bbframes)),
+      d_symbols(std::move(p.symbols)),
+      d_esn0_key(d_symbols && given.esn0 == esn0_source::tag ? pmt::mp("esn0_db")
+                                                             : pmt::pmt_t()),
+      d_lengths(given.length_tag,
                 [this](const std::string& text) { d_logger->warn("{}", text); }),
-      d_decoder(ldpc_decoder::make(options, hooks()))
+      d_decoder(ldpc_decoder::make(p.options, hooks()))
 {
-    for (const auto& code : options.codes) {
+    for (const auto& code : d_options.codes) {
         if (!code.warning().empty()) {
             d_logger->warn("{}", code.warning());
         }

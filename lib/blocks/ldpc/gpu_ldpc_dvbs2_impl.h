@@ -24,18 +24,16 @@ namespace gr::gpufec {
 class gpu_ldpc_dvbs2_impl : public decoder_block<gpu_ldpc_dvbs2>
 {
 public:
-    //! The first code of \p options is the code of the first frame. \p names are the
-    //! names of all codes of \p options, in the same order.
-    gpu_ldpc_dvbs2_impl(const ldpc_options& options,
-                        const std::vector<std::string>& names,
-                        bool packed_output,
-                        bool acm,
-                        status_tags tags,
-                        std::optional<bbframe_output> bbframes,
-                        std::optional<symbol_input> symbols,
-                        std::size_t item_bytes,
-                        bool esn0_by_tags,
-                        const std::string& length_tag);
+    //! The decoder's options, and what the block needs for its input and output.
+    struct parts {
+        ldpc_options options;           //!< the first code is that of the first frame
+        std::vector<std::string> names; //!< names of all codes, in the order of options
+        std::optional<bbframe_output> bbframes; //!< set if the output is BBFRAMEs
+        std::optional<symbol_input> symbols;    //!< set if the input is symbols
+        std::size_t item_bytes = 1;             //!< size of an input item
+    };
+
+    gpu_ldpc_dvbs2_impl(const gpu_ldpc_dvbs2_options& given, parts p);
     ~gpu_ldpc_dvbs2_impl() override { return_rings(); }
 
     void set_code(const std::string& name) override;

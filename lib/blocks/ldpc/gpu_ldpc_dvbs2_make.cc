@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The factory of gpu_ldpc_dvbs2, which checks the block's parameters and converts them to
+/* The factory of gpu_ldpc_dvbs2, which checks the block's options and converts them to
  * options of a decoder. */
 
 #include "gpu_ldpc_dvbs2_impl.h"
@@ -12,11 +12,33 @@ namespace gr::gpufec {
 
 namespace {
 
-constexpr double initial_esn0_db = 10; // the default of the parameter esn0_db
+struct input_kind {
+    const char* name;
+    llr_format format; // of LLRs
+    ldpc_symbols symbols;
+    std::size_t item_bytes;
+};
 
-std::size_t item_size(llr_format format)
+// Input items, in the order of ldpc_input.
+constexpr input_kind inputs[] = {
+    { "int8", llr_format::int8, ldpc_symbols::none, 1 },
+    { "float", llr_format::float32, ldpc_symbols::none, 4 },
+    { "uint8", llr_format::uint8, ldpc_symbols::none, 1 },
+    { "symbols", llr_format::int8, ldpc_symbols::float32, 8 },
+    { "symbols16", llr_format::int8, ldpc_symbols::int16, 4 },
+    { "symbols8", llr_format::int8, ldpc_symbols::int8, 2 },
+};
+
+const input_kind& kind_of(ldpc_input input) { return inputs[std::size_t(input)]; }
+
+bool has_symbols(const gpu_ldpc_dvbs2_options& given)
 {
-    return format == llr_format::float32 ? sizeof(float) : 1;
+    return kind_of(given.soft_input).symbols != ldpc_symbols::none;
+}
+
+std::string quoted(ldpc_input input)
+{
+    return '"' + std::string(kind_of(input).name) + '"';
 }
 
 // The codes, and the names by which tags and set_code() select them.
@@ -64,29 +86,27 @@ struct code_names {
     std::string standard, frame_size, rate, constellation;
 };
 
-// Returns the names of a code and its constellation in the notation of the standards.
-// \p rate may be a MODCOD, which names both constellation and rate. With a code file the
-// names are returned unchanged.
+// Returns the names of the code and its constellation in the notation of the standards.
+// The given rate may be a MODCOD, which names both constellation and rate. With a code
+// file the names are returned unchanged.
 // \throws std::invalid_argument if there is no such code, or if the constellation
 //         contradicts the MODCOD
-code_names named_code(const std::string& standard,
-                      const std::string& frame_size,
-                      const std::string& rate,
-                      const std::string& constellation,
-                      const std::string& code_file)
+code_names named_code(const gpu_ldpc_dvbs2_options& given)
 {
-    if (!code_file.empty()) {
-        return { standard, frame_size, rate, constellation };
+    if (!given.code_file.empty()) {
+        return { given.standard, given.frame_size, given.rate, given.constellation };
     }
-    const auto modcod = demap::split_modcod(rate);
-    const auto symbols = folded(constellation);
+    const auto modcod = demap::split_modcod(given.rate);
+    const auto symbols = folded(given.constellation);
     if (modcod && symbols != "qpsk" && symbols != modcod->first) {
         refuse("rate",
-               '"' + rate + '"',
-               "constellation is \"" + constellation + "\", which contradicts it");
+               '"' + given.rate + '"',
+               "constellation is \"" + given.constellation + "\", which contradicts it");
     }
-    const auto name =
-        ldpc_code::standard(standard, frame_size, modcod ? modcod->second : rate).name();
+    const auto name = ldpc_code::standard(given.standard,
+                                          given.frame_size,
+                                          modcod ? modcod->second : given.rate)
+                          .name();
     const auto first = name.find(' ');
     return { name.substr(0, first),
              size_of(name).substr(first + 1),
@@ -94,190 +114,170 @@ code_names named_code(const std::string& standard,
              modcod ? modcod->first : symbols };
 }
 
-} // namespace
-
-gpu_ldpc_dvbs2::sptr
-gpu_ldpc_dvbs2::make(const std::string& given_standard,
-                     const std::string& given_frame_size,
-                     const std::string& given_rate,
-                     const std::string& code_file,
-                     const std::string& soft_input,
-                     float llr_scale,
-                     const std::string& algorithm,
-                     const std::string& precision,
-                     int max_iterations,
-                     bool early_stop,
-                     const std::string& output,
-                     bool packed_output,
-                     int batch,
-                     int slots,
-                     double max_latency_ms,
-                     const std::string& backend,
-                     int device,
-                     int threads,
-                     const std::string& schedule,
-                     double offset,
-                     double normalization,
-                     bool acm,
-                     const std::map<std::string, std::string>& named_codes,
-                     bool llr_pdu,
-                     const std::vector<int>& devices,
-                     int positive_bit,
-                     double device_timeout_ms,
-                     const std::vector<int>& punctured,
-                     const std::vector<int>& shortened,
-                     const std::string& status_tags,
-                     bool descramble,
-                     const std::string& given_constellation,
-                     const std::string& esn0,
-                     double esn0_db,
-                     const std::string& demapper,
-                     const message_place_parameter& message_positions,
-                     const std::string& length_tag)
+// Checks that input and output suit the code. \throws std::invalid_argument
+void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
 {
-    const auto symbols = choose<ldpc_symbols>("soft_input",
-                                              soft_input,
-                                              { { "int8", ldpc_symbols::none },
-                                                { "float", ldpc_symbols::none },
-                                                { "uint8", ldpc_symbols::none },
-                                                { "symbols", ldpc_symbols::float32 },
-                                                { "symbols16", ldpc_symbols::int16 },
-                                                { "symbols8", ldpc_symbols::int8 } });
-    std::size_t item_bytes = 0;
-    enum class source { estimated, given, tag };
-    const auto noise = choose<source>("esn0",
-                                      esn0,
-                                      { { "estimated", source::estimated },
-                                        { "given", source::given },
-                                        { "tag", source::tag } });
-    const auto how = choose<ldpc_demapper>(
-        "demapper",
-        demapper,
-        { { "max_log", ldpc_demapper::max_log }, { "log_map", ldpc_demapper::log_map } });
-    check_esn0_db(esn0_db);
-    const auto [standard, frame_size, rate, constellation] = named_code(
-        given_standard, given_frame_size, given_rate, given_constellation, code_file);
-    if (symbols != ldpc_symbols::none) {
-        if ((standard != "dvbs2" && standard != "dvbs2x") || !code_file.empty() ||
-            !named_codes.empty() || !punctured.empty() || !shortened.empty()) {
+    const bool as_in_standard = given.code_file.empty() && given.named_codes.empty() &&
+                                given.punctured.empty() && given.shortened.empty();
+    if (has_symbols(given)) {
+        const bool dvb_s2 = names.standard == "dvbs2" || names.standard == "dvbs2x";
+        if (!as_in_standard || !dvb_s2) {
             refuse("soft_input",
-                   '"' + soft_input + '"',
+                   quoted(given.soft_input),
                    "allowed with standard dvbs2 and dvbs2x, without code_file, "
                    "named_codes, punctured and shortened");
         }
-        demap::make_constellation(constellation, rate, frame_size, standard);
-        item_bytes = symbols == ldpc_symbols::float32 ? 8
-                     : symbols == ldpc_symbols::int16 ? 4
-                                                      : 2;
+        demap::make_constellation(
+            names.constellation, names.rate, names.frame_size, names.standard);
     }
-    enum class kind { message, codeword, bbframe, llr, extrinsic };
-    const auto given = choose<kind>("output",
-                                    output,
-                                    { { "message", kind::message },
-                                      { "codeword", kind::codeword },
-                                      { "bbframe", kind::bbframe },
-                                      { "llr", kind::llr },
-                                      { "extrinsic", kind::extrinsic } });
-    const bool bbframe = given == kind::bbframe;
-    const bool as_it_is = code_file.empty() && named_codes.empty() && punctured.empty() &&
-                          shortened.empty();
-    if (bbframe && !(as_it_is && has_bch(standard, frame_size))) {
+    if (given.output == ldpc_output::bbframe &&
+        !(as_in_standard && has_bch(names.standard, names.frame_size))) {
         refuse("output",
                "\"bbframe\"",
                "allowed with codes of DVB that have a BCH code, without code_file, "
                "named_codes, punctured and shortened");
     }
-    const bool names_rule = std::holds_alternative<std::string>(message_positions);
+}
+
+// Returns the code of the first frame, then those that tags and set_code() can select.
+code_list codes_of(const gpu_ldpc_dvbs2_options& given, const code_names& names)
+{
+    const bool from_file = !given.code_file.empty();
+    const bool has_rule = std::holds_alternative<std::string>(given.message_positions);
+    // A rule also applies to named codes. If there are any, the code of a standard
+    // accepts a rule, and ignores it.
+    const bool ignored = !from_file && has_rule && !given.named_codes.empty();
     code_list list;
-    list.add(code_file.empty() ? frame_size + " " + rate : code_file,
-             ldpc_code_of(standard,
-                          frame_size,
-                          rate,
-                          code_file,
-                          punctured,
-                          shortened,
-                          code_file.empty() && names_rule && !named_codes.empty()
-                              ? "systematic"
-                              : message_positions));
-    const bool many = standard != "nr"; // NR has too many codes to load all of them
-    if (code_file.empty() && many) {
-        list.add_others(standard, frame_size, rate);
+    list.add(from_file ? given.code_file : names.frame_size + " " + names.rate,
+             ldpc_code_of({ names.standard,
+                            names.frame_size,
+                            names.rate,
+                            given.code_file,
+                            given.punctured,
+                            given.shortened,
+                            ignored ? "systematic" : given.message_positions }));
+    const bool many = names.standard != "nr"; // NR has too many codes to load all of them
+    if (!from_file && many) {
+        list.add_others(names.standard, names.frame_size, names.rate);
     }
-    if (acm && many) {
-        for (const auto& size : ldpc_code::frame_sizes(standard)) {
+    const bool bbframe = given.output == ldpc_output::bbframe;
+    if (given.acm && many) {
+        for (const auto& size : ldpc_code::frame_sizes(names.standard)) {
             const bool wanted =
-                (!bbframe || has_bch(standard, size)) &&
-                (symbols == ldpc_symbols::none || size == "normal" || size == "short");
-            if (wanted && (!code_file.empty() || size != frame_size)) {
-                list.add_others(standard, size, "");
+                (!bbframe || has_bch(names.standard, size)) &&
+                (!has_symbols(given) || size == "normal" || size == "short");
+            if (wanted && (from_file || size != names.frame_size)) {
+                list.add_others(names.standard, size, "");
             }
         }
     }
-    for (const auto& named : named_codes) {
+    for (const auto& named : given.named_codes) {
         const auto code = ldpc_code::from_file(named.second);
         list.add(named.first,
-                 names_rule ? with_message_at(code, message_positions) : code);
+                 has_rule ? with_message_at(code, given.message_positions) : code);
     }
+    return list;
+}
 
+ldpc_options decoder_options(const gpu_ldpc_dvbs2_options& given)
+{
     ldpc_options options;
-    options.codes = list.codes;
-    std::optional<symbol_input> input;
-    if (symbols == ldpc_symbols::none) {
-        options.format = llr_format_from_string(soft_input);
-    } else {
-        options.symbols = symbols;
-        options.demapper = how;
-        options.constellations =
-            constellations_of(standard, { constellation, rate, frame_size }, acm);
-        input.emplace(options.constellations,
-                      noise == source::estimated ? std::nan("") : esn0_db);
+    options.format = kind_of(given.soft_input).format;
+    options.symbols = kind_of(given.soft_input).symbols;
+    options.demapper = given.demapper;
+    // With symbol input, this is the scale of the output LLRs.
+    options.llr_scale = given.llr_scale;
+    options.algorithm = given.algorithm;
+    options.precision = given.precision;
+    options.schedule = given.schedule;
+    options.max_iterations =
+        not_negative("max_iterations", given.max_iterations, "1 to 1000");
+    options.early_stop = given.early_stop;
+    options.codeword = given.output == ldpc_output::codeword;
+    options.soft = given.output == ldpc_output::llr         ? ldpc_soft_output::posterior
+                   : given.output == ldpc_output::extrinsic ? ldpc_soft_output::extrinsic
+                                                            : ldpc_soft_output::none;
+    options.keep_soft = given.llr_pdu;
+    options.offset = given.offset;
+    options.normalization = given.normalization;
+    options.positive_bit = not_negative("positive_bit", given.positive_bit, "0 and 1");
+    options.bits_in_place = !given.packed_output;
+    set_run_options(options, given);
+    return options;
+}
+
+// Returns a warning about parameters of the Es/N0 that have no effect; "" if there are
+// none.
+std::string unused_esn0(const gpu_ldpc_dvbs2_options& given)
+{
+    const bool estimated = given.esn0 == esn0_source::estimated;
+    const bool level = given.esn0_db != gpu_ldpc_dvbs2_options().esn0_db;
+    if (!has_symbols(given) && (!estimated || level)) {
+        return "without effect: esn0, esn0_db (soft_input is " +
+               quoted(given.soft_input) + ")";
     }
-    // With symbol input, llr_scale is the scale of the output LLRs.
-    options.llr_scale = llr_scale;
-    options.algorithm = ldpc_algorithm_from_string(algorithm);
-    options.precision = ldpc_precision_from_string(precision);
-    options.schedule = ldpc_schedule_from_string(schedule);
-    options.max_iterations = not_negative("max_iterations", max_iterations, "1 to 1000");
-    options.early_stop = early_stop;
-    options.codeword = given == kind::codeword;
-    options.soft = given == kind::llr         ? ldpc_soft_output::posterior
-                   : given == kind::extrinsic ? ldpc_soft_output::extrinsic
-                                              : ldpc_soft_output::none;
-    options.keep_soft = llr_pdu;
-    options.offset = offset;
-    options.normalization = normalization;
-    options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
-    options.bits_in_place = !packed_output;
-    set_run_options(options,
-                    batch,
-                    slots,
-                    max_latency_ms,
-                    backend,
-                    device,
-                    devices,
-                    threads,
-                    device_timeout_ms);
-    std::optional<bbframe_output> bbframes;
-    if (bbframe) {
-        bbframes.emplace(standard, list.names, packed_output, descramble);
+    return estimated && level ? "without effect: esn0_db (esn0 is \"estimated\")" : "";
+}
+
+} // namespace
+
+ldpc_input ldpc_input_from_string(const std::string& name)
+{
+    name_list names;
+    for (const auto& input : inputs) {
+        names.emplace_back(input.name);
     }
-    const auto block = gnuradio::make_block_sptr<gpu_ldpc_dvbs2_impl>(
-        options,
-        list.names,
-        packed_output,
-        acm,
-        status_tags_from_string(status_tags),
-        std::move(bbframes),
-        std::move(input),
-        item_bytes ? item_bytes : item_size(options.format),
-        noise == source::tag,
-        length_tag);
-    const bool estimated = noise == source::estimated;
-    if (symbols == ldpc_symbols::none && (!estimated || esn0_db != initial_esn0_db)) {
-        block->warn("without effect: esn0, esn0_db (soft_input is \"" + soft_input +
-                    "\")");
-    } else if (symbols != ldpc_symbols::none && estimated && esn0_db != initial_esn0_db) {
-        block->warn("without effect: esn0_db (esn0 is \"estimated\")");
+    return ldpc_input(index_of_name("soft_input", name, names));
+}
+
+ldpc_output ldpc_output_from_string(const std::string& name)
+{
+    return choose<ldpc_output>("output",
+                               name,
+                               { { "message", ldpc_output::message },
+                                 { "codeword", ldpc_output::codeword },
+                                 { "bbframe", ldpc_output::bbframe },
+                                 { "llr", ldpc_output::llr },
+                                 { "extrinsic", ldpc_output::extrinsic } });
+}
+
+esn0_source esn0_source_from_string(const std::string& name)
+{
+    return choose<esn0_source>("esn0",
+                               name,
+                               { { "estimated", esn0_source::estimated },
+                                 { "given", esn0_source::given },
+                                 { "tag", esn0_source::tag } });
+}
+
+gpu_ldpc_dvbs2::sptr gpu_ldpc_dvbs2::make(const gpu_ldpc_dvbs2_options& given)
+{
+    check_esn0_db(given.esn0_db);
+    const auto names = named_code(given);
+    check_formats(given, names);
+    auto list = codes_of(given, names);
+    gpu_ldpc_dvbs2_impl::parts parts;
+    parts.options = decoder_options(given);
+    parts.names = std::move(list.names);
+    parts.item_bytes = kind_of(given.soft_input).item_bytes;
+    parts.options.codes = std::move(list.codes);
+    if (has_symbols(given)) {
+        parts.options.constellations =
+            constellations_of(names.standard,
+                              { names.constellation, names.rate, names.frame_size },
+                              given.acm);
+        parts.symbols.emplace(parts.options.constellations,
+                              given.esn0 == esn0_source::estimated ? std::nan("")
+                                                                   : given.esn0_db);
+    }
+    if (given.output == ldpc_output::bbframe) {
+        parts.bbframes.emplace(
+            names.standard, parts.names, given.packed_output, given.descramble);
+    }
+    const auto block =
+        gnuradio::make_block_sptr<gpu_ldpc_dvbs2_impl>(given, std::move(parts));
+    if (const auto unused = unused_esn0(given); !unused.empty()) {
+        block->warn(unused);
     }
     return block;
 }

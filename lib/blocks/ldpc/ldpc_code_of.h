@@ -42,29 +42,32 @@ inline ldpc_code with_message_at(const ldpc_code& code,
     return rule == "systematic" ? code : code.with_message_positions(rule);
 }
 
+//! The parameters that select a code.
+struct ldpc_code_parameters {
+    std::string standard, frame_size, rate, code_file;
+    std::vector<int> punctured, shortened;
+    message_place_parameter message_positions;
+};
+
 //! Returns the code that the parameters select. \throws std::invalid_argument
-inline ldpc_code ldpc_code_of(const std::string& standard,
-                              const std::string& frame_size,
-                              const std::string& rate,
-                              const std::string& code_file,
-                              const std::vector<int>& punctured,
-                              const std::vector<int>& shortened,
-                              const message_place_parameter& message_positions)
+inline ldpc_code ldpc_code_of(const ldpc_code_parameters& p)
 {
-    if (code_file.empty() && message_positions != message_place_parameter("systematic")) {
+    if (p.code_file.empty() &&
+        p.message_positions != message_place_parameter("systematic")) {
         refuse("message_positions",
-               message_positions.index()
+               p.message_positions.index()
                    ? "a list"
-                   : '"' + std::get<std::string>(message_positions) + '"',
+                   : '"' + std::get<std::string>(p.message_positions) + '"',
                "allowed is \"systematic\"; other values require a code_file");
     }
-    auto code = code_file.empty() ? ldpc_code::standard(standard, frame_size, rate)
-                                  : ldpc_code::from_file(code_file);
-    if (!punctured.empty() || !shortened.empty()) {
-        code = code.with_positions(positions_of("punctured", punctured),
-                                   positions_of("shortened", shortened));
+    auto code = p.code_file.empty()
+                    ? ldpc_code::standard(p.standard, p.frame_size, p.rate)
+                    : ldpc_code::from_file(p.code_file);
+    if (!p.punctured.empty() || !p.shortened.empty()) {
+        code = code.with_positions(positions_of("punctured", p.punctured),
+                                   positions_of("shortened", p.shortened));
     }
-    return with_message_at(code, message_positions);
+    return with_message_at(code, p.message_positions);
 }
 
 } // namespace gr::gpufec

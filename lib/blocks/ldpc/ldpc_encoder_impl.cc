@@ -13,27 +13,19 @@
 
 namespace gr::gpufec {
 
-ldpc_encoder::sptr ldpc_encoder::make(const std::string& standard,
-                                      const std::string& frame_size,
-                                      const std::string& rate,
-                                      const std::string& code_file,
-                                      bool packed_input,
-                                      bool packed_output,
-                                      const std::vector<int>& punctured,
-                                      const std::vector<int>& shortened,
-                                      const message_place_parameter& message_positions,
-                                      const std::string& length_tag)
+ldpc_encoder::sptr ldpc_encoder::make(const ldpc_encoder_options& given)
 {
-    return gnuradio::make_block_sptr<ldpc_encoder_impl>(ldpc_code_of(standard,
-                                                                     frame_size,
-                                                                     rate,
-                                                                     code_file,
-                                                                     punctured,
-                                                                     shortened,
-                                                                     message_positions),
-                                                        packed_input,
-                                                        packed_output,
-                                                        length_tag);
+    return gnuradio::make_block_sptr<ldpc_encoder_impl>(
+        ldpc_code_of({ given.standard,
+                       given.frame_size,
+                       given.rate,
+                       given.code_file,
+                       given.punctured,
+                       given.shortened,
+                       given.message_positions }),
+        given.packed_input,
+        given.packed_output,
+        given.length_tag);
 }
 
 ldpc_encoder_impl::ldpc_encoder_impl(const ldpc_code& code,

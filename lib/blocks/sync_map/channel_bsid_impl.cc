@@ -17,22 +17,19 @@ constexpr std::size_t piece_bits = 1024;
 
 } // namespace
 
-channel_bsid::sptr channel_bsid::make(double p_insert,
-                                      double p_delete,
-                                      double p_substitute,
-                                      int frame_bits,
-                                      const std::string& length_tag,
-                                      std::uint64_t seed,
-                                      int alphabet)
+channel_bsid::sptr channel_bsid::make(const channel_bsid_options& given)
 {
-    const bsid_model model(
-        p_insert, p_delete, p_substitute, not_negative("alphabet", alphabet, "2 to 16"));
-    const auto bits = not_negative("frame_bits", frame_bits);
-    if (bits > 0 && length_tag.empty()) {
+    const bsid_model model(given.p_insert,
+                           given.p_delete,
+                           given.p_substitute,
+                           not_negative("alphabet", given.alphabet, "2 to 16"));
+    const auto bits = not_negative("frame_bits", given.frame_bits);
+    if (bits > 0 && given.length_tag.empty()) {
         throw std::invalid_argument(
             "length_tag is \"\": a key is required if frame_bits is above 0");
     }
-    return gnuradio::make_block_sptr<channel_bsid_impl>(model, bits, length_tag, seed);
+    return gnuradio::make_block_sptr<channel_bsid_impl>(
+        model, bits, given.length_tag, given.seed);
 }
 
 channel_bsid_impl::channel_bsid_impl(const bsid_model& model,

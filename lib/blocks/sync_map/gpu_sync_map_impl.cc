@@ -44,22 +44,6 @@ io_signature::sptr signature_of_input(const sync_options& o)
                                        : io_signature::make2(1, 2, size, sizeof(float));
 }
 
-bool soft_input_from_string(const std::string& name)
-{
-    return choose<bool>("soft_input", name, { { "hard", false }, { "float", true } });
-}
-
-sync_output output_from_string(const std::string& name)
-{
-    // The posteriors64 output is available only in the library, not in the block.
-    if (folded(name) == "posteriors64") {
-        refuse("output",
-               '"' + name + '"',
-               "allowed are symbols, posteriors, extrinsics and llr");
-    }
-    return sync_output_from_string(name);
-}
-
 // Replaces negative, infinite and NaN weights by 0. If all q weights of a symbol are 0,
 // replaces them by equal weights.
 void mend(std::vector<float>& priors, std::size_t q)
@@ -74,96 +58,76 @@ void mend(std::vector<float>& priors, std::size_t q)
     }
 }
 
-} // namespace
-
-gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
-                                      int q,
-                                      int n,
-                                      int frame_symbols,
-                                      double p_insert,
-                                      double p_delete,
-                                      double p_substitute,
-                                      const std::string& mode,
-                                      const std::string& length_tag,
-                                      const std::string& soft_input,
-                                      const std::string& output,
-                                      const std::string& precision,
-                                      const std::string& storage,
-                                      int batch,
-                                      int slots,
-                                      double max_latency_ms,
-                                      const std::string& backend,
-                                      int device,
-                                      int threads,
-                                      const std::string& form,
-                                      double exclusion,
-                                      int mn_min,
-                                      int mn_max,
-                                      int lookahead,
-                                      int acquire,
-                                      int alphabet,
-                                      const std::string& receiver,
-                                      int insertion_cap,
-                                      double state_threshold,
-                                      double lattice_threshold,
-                                      int start_first,
-                                      const std::vector<double>& start_prior,
-                                      int end_first,
-                                      const std::vector<double>& end_prior,
-                                      const std::vector<int>& devices,
-                                      int positive_bit,
-                                      double device_timeout_ms,
-                                      bool bounds,
-                                      const std::string& status_tags,
-                                      int frame_items)
+sync_options decoder_options(const gpu_sync_map_options& given)
 {
-    const auto code = sync_code_of(codebook, q, n, frame_symbols, alphabet);
-    sync_options options(code, { p_insert, p_delete, p_substitute, code.alphabet() });
-    options.mode = sync_mode_from_string(mode);
-    options.soft_input = soft_input_from_string(soft_input);
-    options.output = output_from_string(output);
-    options.precision = sync_precision_from_string(precision);
-    options.storage = sync_storage_from_string(storage);
-    options.form = sync_form_from_string(form);
-    options.exclusion = exclusion;
-    options.change_first = mn_min;
-    options.change_last = mn_max;
-    options.lookahead = not_negative("lookahead", lookahead);
-    options.acquire = not_negative("acquire", acquire);
-    options.receiver = sync_receiver_from_string(receiver);
-    options.insertion_cap = not_negative("insertion_cap", insertion_cap);
-    options.state_threshold = state_threshold;
-    options.lattice_threshold = lattice_threshold;
-    options.start.first = start_first;
-    if (!start_prior.empty()) {
-        options.start.probability = start_prior;
+    const auto code = sync_code_of(given);
+    sync_options options(
+        code, { given.p_insert, given.p_delete, given.p_substitute, code.alphabet() });
+    options.mode = given.mode;
+    options.soft_input = given.soft_input == sync_input::float32;
+    options.output = given.output;
+    options.precision = given.precision;
+    options.storage = given.storage;
+    options.form = given.form;
+    options.exclusion = given.exclusion;
+    options.change_first = given.mn_min;
+    options.change_last = given.mn_max;
+    options.lookahead = not_negative("lookahead", given.lookahead);
+    options.acquire = not_negative("acquire", given.acquire);
+    options.receiver = given.receiver;
+    options.insertion_cap = not_negative("insertion_cap", given.insertion_cap);
+    options.state_threshold = given.state_threshold;
+    options.lattice_threshold = given.lattice_threshold;
+    options.start.first = given.start_first;
+    if (!given.start_prior.empty()) {
+        options.start.probability = given.start_prior;
     }
-    options.end = { end_first, end_prior };
-    options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
-    set_run_options(options,
-                    batch,
-                    slots,
-                    max_latency_ms,
-                    backend,
-                    device,
-                    devices,
-                    threads,
-                    device_timeout_ms);
-    not_negative("frame_items", frame_items);
-    if (options.mode == sync_mode::stream && frame_items > 0) {
-        refuse("frame_items", frame_items, "allowed is 0 in mode \"stream\"");
+    options.end = { given.end_first, given.end_prior };
+    options.positive_bit = not_negative("positive_bit", given.positive_bit, "0 and 1");
+    set_run_options(options, given);
+    return options;
+}
+
+// Checks what only the block refuses. \throws std::invalid_argument
+void check(const gpu_sync_map_options& given)
+{
+    if (given.output == sync_output::posteriors64) { // available only in the library
+        refuse("output",
+               "\"posteriors64\"",
+               "allowed are symbols, posteriors, extrinsics and llr");
     }
-    if (options.mode == sync_mode::framed && length_tag.empty() && frame_items == 0) {
+    not_negative("frame_items", given.frame_items);
+    if (given.mode == sync_mode::stream && given.frame_items > 0) {
+        refuse("frame_items", given.frame_items, "allowed is 0 in mode \"stream\"");
+    }
+    if (given.mode == sync_mode::framed && given.length_tag.empty() &&
+        given.frame_items == 0) {
         refuse("length_tag",
                "\"\"",
                "mode \"framed\" requires a key, or frame_items above 0");
     }
+}
+
+} // namespace
+
+sync_input sync_input_from_string(const std::string& name)
+{
+    return choose<sync_input>(
+        "soft_input",
+        name,
+        { { "hard", sync_input::hard }, { "float", sync_input::float32 } });
+}
+
+gpu_sync_map::sptr gpu_sync_map::make(const gpu_sync_map_options& given)
+{
+    const auto options = decoder_options(given);
+    check(given);
     return gnuradio::make_block_sptr<gpu_sync_map_impl>(
         options,
-        frame_items ? "" : length_tag,
-        bounds,
-        status_tags_from_string(status_tags),
-        frame_items);
+        given.frame_items ? "" : given.length_tag,
+        given.bounds,
+        given.status_tags,
+        given.frame_items);
 }
 
 gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,

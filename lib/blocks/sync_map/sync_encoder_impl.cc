@@ -9,15 +9,10 @@
 
 namespace gr::gpufec {
 
-sync_encoder::sptr sync_encoder::make(const std::vector<std::uint8_t>& codebook,
-                                      int q,
-                                      int n,
-                                      int frame_symbols,
-                                      const std::string& length_tag,
-                                      int alphabet)
+sync_encoder::sptr sync_encoder::make(const sync_encoder_options& given)
 {
-    return gnuradio::make_block_sptr<sync_encoder_impl>(
-        sync_code_of(codebook, q, n, frame_symbols, alphabet), length_tag);
+    return gnuradio::make_block_sptr<sync_encoder_impl>(sync_code_of(given),
+                                                        given.length_tag);
 }
 
 sync_encoder_impl::sync_encoder_impl(const sync_code& code, const std::string& length_tag)

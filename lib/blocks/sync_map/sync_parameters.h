@@ -14,18 +14,15 @@
 
 namespace gr::gpufec {
 
-//! Returns the code that the parameters select. \throws std::invalid_argument
-inline sync_code sync_code_of(const std::vector<std::uint8_t>& codebook,
-                              int q,
-                              int n,
-                              int frame_symbols,
-                              int alphabet)
+//! Returns the code that the options of a block select. \throws std::invalid_argument
+template <class Options>
+sync_code sync_code_of(const Options& given)
 {
-    return { not_negative("n", n, "1 and more"),
-             not_negative("q", q, "2 to 65536"),
-             not_negative("frame_symbols", frame_symbols, "1 and more"),
-             codebook,
-             not_negative("alphabet", alphabet, "2 to 16") };
+    return { not_negative("n", given.n, "1 and more"),
+             not_negative("q", given.q, "2 to 65536"),
+             not_negative("frame_symbols", given.frame_symbols, "1 and more"),
+             given.codebook,
+             not_negative("alphabet", given.alphabet, "2 to 16") };
 }
 
 //! Returns the item size of message symbols in bytes: 1 up to q = 256, else 2.

@@ -131,8 +131,13 @@ kind viterbi_kind(int k,
     return { code.to_string() + " " + ends,
              code.rate(),
              [=]() -> object {
-                 return fec_viterbi_decoder::make(
-                     frame_size, k, polynomials, puncturing, ends);
+                 fec_viterbi_decoder_options options;
+                 options.frame_size = frame_size;
+                 options.constraint_length = k;
+                 options.polynomials = polynomials;
+                 options.puncturing = puncturing;
+                 options.termination = how;
+                 return fec_viterbi_decoder::make(options);
              },
              [=](std::size_t about, std::mt19937& random) {
                  // gr-fec derives exact lengths if a frame ends with a puncturing period.
@@ -155,7 +160,13 @@ kind ldpc_kind(const std::string& rate)
     const auto code = ldpc_code::standard("wifi", "648", rate);
     return { "ldpc " + rate,
              double(code.k()) / code.sent(),
-             [=]() -> object { return fec_ldpc_decoder::make("wifi", "648", rate); },
+             [=]() -> object {
+                 fec_ldpc_decoder_options options;
+                 options.standard = "wifi";
+                 options.frame_size = "648";
+                 options.rate = rate;
+                 return fec_ldpc_decoder::make(options);
+             },
              [=](std::size_t about, std::mt19937& random) {
                  const ldpc_encoder_kernel encoder(code);
                  bytes bits;

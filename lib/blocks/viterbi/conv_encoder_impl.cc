@@ -33,25 +33,20 @@ frame_output(const conv_code& code, termination ends, unsigned bits, bool packed
 
 } // namespace
 
-conv_encoder::sptr conv_encoder::make(std::optional<int> constraint_length,
-                                      const std::optional<std::vector<int>>& polynomials,
-                                      const std::optional<std::string>& puncturing,
-                                      const std::optional<std::string>& termination,
-                                      int frame_bits,
-                                      bool packed_input,
-                                      bool packed_output,
-                                      const std::string& preset,
-                                      const std::string& length_tag)
+conv_encoder::sptr conv_encoder::make(const conv_encoder_options& given)
 {
-    const auto [code, ends] =
-        conv_code_of(constraint_length, polynomials, puncturing, termination, preset);
+    const auto [code, ends] = conv_code_of(given.constraint_length,
+                                           given.polynomials,
+                                           given.puncturing,
+                                           given.termination,
+                                           given.preset);
     return gnuradio::make_block_sptr<conv_encoder_impl>(
         code,
         ends,
-        not_negative("frame_bits", frame_bits),
-        packed_input,
-        packed_output,
-        length_tag);
+        not_negative("frame_bits", given.frame_bits),
+        given.packed_input,
+        given.packed_output,
+        given.length_tag);
 }
 
 conv_encoder_impl::conv_encoder_impl(const conv_code& code,

@@ -8,18 +8,18 @@
 
 namespace gr::gpufec {
 
-std::pair<conv_code, termination>
+std::pair<conv_code, gpufec::termination>
 conv_code_of(std::optional<int> constraint_length,
              const std::optional<std::vector<int>>& polynomials,
              const std::optional<std::string>& puncturing,
-             const std::optional<std::string>& termination,
+             std::optional<gpufec::termination> termination,
              const std::string& preset)
 {
     if (preset.empty()) {
         return { conv_code(constraint_length.value_or(7),
                            polynomials.value_or(std::vector<int>{ 0171, 0133 }),
                            puncturing.value_or("")),
-                 termination_from_string(termination.value_or("streaming")) };
+                 termination.value_or(gpufec::termination::streaming) };
     }
     const std::pair<const char*, bool> given[] = {
         { "constraint_length", constraint_length.has_value() },

@@ -25,7 +25,7 @@ std::pair<conv_code, termination>
 conv_code_of(std::optional<int> constraint_length,
              const std::optional<std::vector<int>>& polynomials,
              const std::optional<std::string>& puncturing,
-             const std::optional<std::string>& termination,
+             std::optional<gpufec::termination> termination,
              const std::string& preset);
 
 } // namespace gr::gpufec

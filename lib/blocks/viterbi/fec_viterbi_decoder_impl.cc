@@ -88,23 +88,17 @@ private:
 } // namespace
 
 fec_viterbi_decoder::sptr
-fec_viterbi_decoder::make(int frame_size,
-                          std::optional<int> constraint_length,
-                          const std::optional<std::vector<int>>& polynomials,
-                          const std::optional<std::string>& puncturing,
-                          const std::optional<std::string>& termination,
-                          float soft_scale,
-                          const std::string& backend,
-                          int device,
-                          const std::string& preset,
-                          int positive_bit)
+fec_viterbi_decoder::make(const fec_viterbi_decoder_options& given)
 {
-    auto [code, ends] =
-        conv_code_of(constraint_length, polynomials, puncturing, termination, preset);
-    if (!termination && ends == gr::gpufec::termination::streaming) {
-        ends = gr::gpufec::termination::terminated;
+    auto [code, ends] = conv_code_of(given.constraint_length,
+                                     given.polynomials,
+                                     given.puncturing,
+                                     given.termination,
+                                     given.preset);
+    if (!given.termination && ends == termination::streaming) {
+        ends = termination::terminated;
     }
-    require(ends != gr::gpufec::termination::streaming,
+    require(ends != termination::streaming,
             "termination",
             "streaming",
             "terminated, truncated and tailbiting");
@@ -113,19 +107,13 @@ fec_viterbi_decoder::make(int frame_size,
     options.format = soft_format::float32;
     // Verdicts are not computed, because gr-fec has no way to report them.
     options.watch = false;
-    options.soft_scale = soft_scale;
-    options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
-    set_run_options(options,
-                    0,
-                    1,
-                    options.max_latency_ms,
-                    backend,
-                    device,
-                    {},
-                    1,
-                    options.device_timeout_ms);
+    options.soft_scale = given.soft_scale;
+    options.positive_bit = not_negative("positive_bit", given.positive_bit, "0 and 1");
+    options.slots = 1;
+    options.where = given.backend;
+    options.devices = devices_of(given.device);
     return std::make_shared<fec_viterbi_decoder_impl>(
-        options, not_negative("frame_size", frame_size, "1 and more"));
+        options, not_negative("frame_size", given.frame_size, "1 and more"));
 }
 
 } // namespace gr::gpufec

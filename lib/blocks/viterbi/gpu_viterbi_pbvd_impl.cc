@@ -20,72 +20,45 @@ std::size_t item_size(soft_format format)
     return format == soft_format::float32 ? sizeof(float) : 1;
 }
 
-} // namespace
-
-gpu_viterbi_pbvd::sptr
-gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
-                       const std::optional<std::vector<int>>& polynomials,
-                       const std::optional<std::string>& puncturing,
-                       const std::optional<std::string>& termination,
-                       int frame_bits,
-                       const std::string& soft_input,
-                       float soft_scale,
-                       bool packed_output,
-                       int decode_length,
-                       int overlap,
-                       int batch,
-                       int slots,
-                       double max_latency_ms,
-                       const std::string& backend,
-                       int device,
-                       int threads,
-                       const std::string& cuda_kernel,
-                       const std::string& length_tag_key,
-                       const std::vector<int>& devices,
-                       const std::string& preset,
-                       int positive_bit,
-                       const std::string& lock,
-                       const std::string& lock_constellation,
-                       const std::vector<std::string>& lock_presets,
-                       int lock_memory,
-                       double status_period_s,
-                       double device_timeout_ms,
-                       const std::string& lock_first_item)
+viterbi_options decoder_options(const gpu_viterbi_pbvd_options& given)
 {
-    const auto [code, ends] =
-        conv_code_of(constraint_length, polynomials, puncturing, termination, preset);
+    const auto [code, ends] = conv_code_of(given.constraint_length,
+                                           given.polynomials,
+                                           given.puncturing,
+                                           given.termination,
+                                           given.preset);
     viterbi_options options{ code };
     options.ends = ends;
-    options.frame_bits = not_negative("frame_bits", frame_bits);
-    options.format = soft_format_from_string(soft_input);
-    options.soft_scale = soft_scale;
-    options.decode_length = not_negative("decode_length", decode_length);
-    options.overlap = not_negative("overlap", overlap);
-    options.cuda_kernel = cuda_kernel;
-    options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
-    options.bits_in_place = !packed_output;
-    set_run_options(options,
-                    batch,
-                    slots,
-                    max_latency_ms,
-                    backend,
-                    device,
-                    devices,
-                    threads,
-                    device_timeout_ms);
+    options.frame_bits = not_negative("frame_bits", given.frame_bits);
+    options.format = given.soft_input;
+    options.soft_scale = given.soft_scale;
+    options.decode_length = not_negative("decode_length", given.decode_length);
+    options.overlap = not_negative("overlap", given.overlap);
+    options.cuda_kernel = given.cuda_kernel;
+    options.positive_bit = not_negative("positive_bit", given.positive_bit, "0 and 1");
+    options.bits_in_place = !given.packed_output;
+    set_run_options(options, given);
     set_lock_options(options,
-                     lock,
-                     lock_constellation,
-                     lock_presets,
-                     lock_memory,
-                     lock_first_item,
-                     preset);
-    require(std::isfinite(status_period_s) && status_period_s >= 0,
+                     { given.lock,
+                       given.lock_constellation,
+                       given.lock_presets,
+                       given.lock_memory,
+                       given.lock_first_item,
+                       given.preset });
+    return options;
+}
+
+} // namespace
+
+gpu_viterbi_pbvd::sptr gpu_viterbi_pbvd::make(const gpu_viterbi_pbvd_options& given)
+{
+    const auto options = decoder_options(given);
+    require(std::isfinite(given.status_period_s) && given.status_period_s >= 0,
             "status_period_s",
-            status_period_s,
+            given.status_period_s,
             "finite values from 0");
     return gnuradio::make_block_sptr<gpu_viterbi_pbvd_impl>(
-        options, packed_output, length_tag_key, status_period_s);
+        options, given.packed_output, given.length_tag_key, given.status_period_s);
 }
 
 gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,

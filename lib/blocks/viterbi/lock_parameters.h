@@ -13,26 +13,28 @@
 
 namespace gr::gpufec {
 
-//! Sets the lock options. \p preset is the name of the decoder's own code, or "".
-//! \throws std::invalid_argument
-inline void set_lock_options(viterbi_options& options,
-                             const std::string& lock,
-                             const std::string& lock_constellation,
-                             const std::vector<std::string>& lock_presets,
-                             int lock_memory,
-                             const std::string& lock_first_item,
-                             const std::string& preset)
+//! Values of the parameters. \c preset is the name of the decoder's own code, or "".
+struct lock_parameters {
+    std::string lock, constellation;
+    std::vector<std::string> presets;
+    int memory;
+    std::string first_item, preset;
+};
+
+//! Sets the lock options. \throws std::invalid_argument
+inline void set_lock_options(viterbi_options& options, const lock_parameters& given)
 {
-    options.lock = known_name("lock", lock, { "off", "auto" });
-    options.lock_constellation =
-        known_name("lock_constellation", lock_constellation, { "bpsk", "qpsk", "oqpsk" });
+    options.lock = known_name("lock", given.lock, { "off", "auto" });
+    options.lock_constellation = known_name(
+        "lock_constellation", given.constellation, { "bpsk", "qpsk", "oqpsk" });
     options.lock_first_item =
-        known_name("lock_first_item", lock_first_item, { "i", "q" });
-    for (const auto& name : lock_presets) {
+        known_name("lock_first_item", given.first_item, { "i", "q" });
+    for (const auto& name : given.presets) {
         options.lock_presets.push_back(find_conv_preset(name).name);
     }
-    options.lock_preset = preset.empty() ? preset : find_conv_preset(preset).name;
-    options.lock_memory = not_negative("lock_memory", lock_memory);
+    options.lock_preset =
+        given.preset.empty() ? given.preset : find_conv_preset(given.preset).name;
+    options.lock_memory = not_negative("lock_memory", given.memory);
 }
 
 //! Returns the names of the lock options that differ from their defaults, separated by

@@ -44,4 +44,12 @@ llr_format llr_format_from_string(const std::string& name)
                                 { "uint8", llr_format::uint8 } });
 }
 
+ldpc_demapper ldpc_demapper_from_string(const std::string& name)
+{
+    return choose<ldpc_demapper>(
+        "demapper",
+        name,
+        { { "max_log", ldpc_demapper::max_log }, { "log_map", ldpc_demapper::log_map } });
+}
+
 } // namespace gr::gpufec

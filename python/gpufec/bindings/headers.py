@@ -9,7 +9,7 @@ use, in the layout that clang-format produces.
 
 import re
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Dict, List, Optional
 
 WIDTH = 80
@@ -22,6 +22,11 @@ TOKEN = re.compile(r"""
     | (?P<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^;{}()/"'\#]+|[/\#])
     | (?P<mark>[;{}()])""", re.VERBOSE | re.DOTALL | re.MULTILINE)
 CLASS = re.compile(r"(?:class|struct)(?: GPUFEC_API)? (\w+)(?: : (.*))?$")
+OPTIONS = re.compile(r"const (\w+_options)&")
+# Headings of the parameters of a block, in the order in which help() shows them.
+GROUPS = ("Code", "Input", "Output", "Running", "Advanced")
+# Enumerators whose name in Python differs from the one in C++.
+ENUMERATORS = {"automatic": "auto", "float32": "float", "float64": "double"}
 FUNCTION = re.compile(r"(?P<before>.*?)(?P<name>\w+) ?\((?P<parameters>.*)\)"
                       r"(?: const)?(?: noexcept)?(?: = (?:0|default))?$")
 
@@ -31,6 +36,9 @@ class Parameter:
     type: str
     name: str
     default: Optional[str] = None
+    doc: str = ""
+    group: str = "" # the heading in GROUPS above a member of an options struct; "" if there is none
+    enum: str = "" # the enumeration in C++ if Python passes the name of an enumerator
 
     @property
     def python_default(self):
@@ -46,6 +54,8 @@ class Declaration:
     bases: str = ""
     parameters: Optional[List[Parameter]] = None # None unless it is a function
     members: Dict[str, "Declaration"] = field(default_factory=dict)
+    variable: Optional[Parameter] = None # type and default if it is a member variable
+    options: str = "" # name of the options struct that a block's make() takes
 
     @property
     def is_block(self):
@@ -54,6 +64,10 @@ class Declaration:
     @property
     def is_hierarchical(self):
         return "gr::hier_block2" in self.bases
+
+    @property
+    def is_fec_decoder(self):
+        return "gr::fec::generic_decoder" in self.bases
 
     def setters(self):
         return [m for m in self.members.values() if m.name.startswith("set_")]
@@ -65,7 +79,39 @@ def read(paths):
     for path in paths:
         with open(path, encoding="utf-8") as file:
             declarations.update(parse(file.read()))
+    for declaration in list(declarations.values()):
+        if declaration.is_block or declaration.is_fec_decoder:
+            expand_options(declaration.members["make"], declarations)
     return declarations
+
+
+def expand_options(make, declarations):
+    """Replaces the parameter of make(), an options struct, by the members of the struct, as in
+    Python, and adds their comments to the comment of make()."""
+    make.options = OPTIONS.fullmatch(make.parameters[0].type)[1]
+    make.parameters = [python_parameter(m, declarations)
+                       for m in declarations[make.options].members.values()]
+    before, throws, after = make.doc.partition("\\throws")
+    lines = [before.strip(), ""]
+    for group in ("", *GROUPS):
+        found = [p for p in make.parameters if p.group == group]
+        lines += [f"\\par {group}"] if group and found else []
+        lines += [f"\\param {p.name} {p.doc}" for p in found]
+    make.doc = "\n".join(lines) + "\n" + throws + after
+
+
+def python_parameter(member, declarations):
+    """Returns the parameter in Python for a member of an options struct. Enumerations become
+    strings."""
+    p = member.variable
+    found = re.fullmatch(r"(std::optional<)?(?:gpufec::)?(\w+)>?", p.type)
+    enum = found[2] if found and f"{found[2]}_from_string" in declarations else ""
+    if not enum:
+        return replace(p, doc=member.doc)
+    name = p.default.split("::")[-1]
+    return replace(p, doc=member.doc, enum=enum,
+                   type="std::optional<std::string>" if found[1] else "std::string",
+                   default=p.default if found[1] else f'"{ENUMERATORS.get(name, name)}"')
 
 
 def parse(text):
@@ -75,17 +121,21 @@ def parse(text):
     scopes = [top]
     public = [True]
     code, doc, last = "", "", None
+    group = ""
     parentheses = skipped = 0
 
     def declare(declaration):
         nonlocal code, doc, last
         declaration.doc, declaration.public = doc, public[-1]
+        if declaration.variable:
+            declaration.variable.group = group
         code, doc, last = "", "", declaration
         return scopes[-1].members.setdefault(declaration.name, declaration)
 
     for token in TOKEN.finditer(text):
         kind, part = token.lastgroup, token.group()
         if kind == "comment":
+            group = part[3:] if part[3:] in GROUPS else group
             continue
         if skipped:
             skipped += {"{": 1, "}": -1}.get(part, 0)
@@ -102,8 +152,8 @@ def parse(text):
         elif kind == "after":
             if last and not code:
                 last.doc = bare(part)
-        elif parentheses or part in ("(", ")"):
-            parentheses += {"(": 1, ")": -1}.get(part, 0)
+        elif parentheses or part in ("(", ")") or part == "{" and code.endswith("= "):
+            parentheses += {"(": 1, "{": 1, ")": -1, "}": -1}.get(part, 0)
             code += part
         elif part == "{":
             heading = CLASS.match(code.strip())
@@ -119,7 +169,7 @@ def parse(text):
         elif part == "}":
             scopes.pop()
             public.pop()
-            code, doc, last = "", "", None
+            code, doc, last, group = "", "", None, ""
         elif part == ";":
             finish(code, declare)
             code, doc = "", ""
@@ -140,7 +190,7 @@ def finish(code, declare):
         return
     variable = re.match(r"[^=]*?(\w+)(?: ?=.*)?$", code)
     if variable:
-        declare(Declaration(variable[1]))
+        declare(Declaration(variable[1], variable=parameter(code)))
 
 
 def split(parameters):
@@ -210,10 +260,12 @@ def plain(doc, others=None):
         current = where
 
     for line in doc.split("\n"):
-        command = re.match(r"\s*\\(param|throws|return) (\S+)?(.*)", line)
+        command = re.match(r"\s*\\(param|par|throws|return) (\S+)?(.*)", line)
         if command:
             kind, word, rest = command.groups()
-            if kind == "param":
+            if kind == "par":
+                begin(sections["Args"], f"{word}:")
+            elif kind == "param":
                 begin(sections["Args"], f"{word} : {rest.strip()}")
             elif kind == "throws":
                 name = EXCEPTIONS.get(word.rstrip(",.;"), word)
@@ -238,6 +290,10 @@ def plain(doc, others=None):
     for title, entries in sections.items():
         if entries:
             text += f"\n\n{title}:"
+            indent = 4
             for entry in entries:
-                text += "\n" + wrapped(entry.removesuffix(" : "), " " * 4, " " * 8)
+                heading = title == "Args" and entry.removesuffix(":") in GROUPS
+                text += "\n" + wrapped(entry.removesuffix(" : "), " " * (4 if heading else indent),
+                                       " " * (indent + 4))
+                indent = 6 if heading else indent
     return text.strip()

@@ -3,8 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes the Python bindings of the blocks, and docstrings, from the public C++ headers.
 
-blocks_python.cc binds make() and the public methods of every block. docstrings.h has the comments
-of all other declarations, for the hand-written bindings.
+blocks_python.cc binds the constructor and the public methods of every block, and
+fec_decoders_python.cc those of the decoder objects for gr-fec. Members of a block's options struct
+become parameters of its constructor. docstrings.h has the comments of all other declarations, for
+the hand-written bindings.
 """
 
 import argparse
@@ -13,10 +15,15 @@ import pathlib
 import headers
 
 NOTICE = "// Written by make_bindings.py from the public headers.\n\n"
-# Parameters of make() that have another type in Python: the type of the bound parameter, and the
-# conversion to make()'s type.
+# Members of options structs that have another type in Python: the type of the bound parameter, and
+# the conversion to the type of the member.
 CONVERTED = {"codebook": ("const py::object&",
                           "words_of(codebook, q, n, frame_symbols, alphabet)")}
+CONSTRUCTOR = """[]({taken}) {{
+            gr::gpufec::{options} given;
+            {assignments}
+            return block::make(given);
+        }}"""
 
 
 def literal(text):
@@ -36,46 +43,64 @@ def argument(parameter):
     return f"{code} = {value_type}({parameter.default})"
 
 
-def constructor(parameters):
-    if not any(p.name in CONVERTED for p in parameters):
-        return "py::init(&block::make)"
-    taken = ", ".join(f"{CONVERTED.get(p.name, [p.type])[0]} {p.name}" for p in parameters)
-    given = ", ".join(CONVERTED.get(p.name, ["", p.name])[1] for p in parameters)
-    return f"py::init([]({taken}) {{ return block::make({given}); }})"
+def assignment(parameter):
+    """Returns C++ code that copies a bound parameter to the member of its name."""
+    name, member = parameter.name, f"given.{parameter.name}"
+    if name in CONVERTED:
+        return f"{member} = {CONVERTED[name][1]};"
+    if not parameter.enum:
+        return f"{member} = {name};"
+    optional = parameter.type.startswith("std::optional")
+    converted = f"gr::gpufec::{parameter.enum}_from_string({'*' if optional else ''}{name})"
+    return f"if ({name}) {{ {member} = {converted}; }}" if optional else f"{member} = {converted};"
+
+
+def constructor(make):
+    """Returns a C++ function that takes the members of the options struct as parameters."""
+    return CONSTRUCTOR.format(
+        options=make.options,
+        taken=", ".join(f"{CONVERTED.get(p.name, [f'const {p.type}&'])[0]} {p.name}"
+                        for p in make.parameters),
+        assignments="\n            ".join(map(assignment, make.parameters)))
 
 
 def block_binding(block, declarations):
     def method(found):
-        is_make = found.name == "make"
-        called = constructor(found.parameters) if is_make else \
-            f'"{found.name}", &block::{found.name}'
         arguments = "".join(f",\n             {argument(p)}" for p in found.parameters)
         doc = literal(headers.plain(found.doc, declarations))
-        return f"        .def({called}{arguments},\n             {doc})"
+        rest = f"{arguments},\n             {doc})"
+        if found.name != "make":
+            return f'        .def("{found.name}", &block::{found.name}{rest}'
+        static = f'\n        .def_static("make", make{rest}' if block.is_fec_decoder else ""
+        return f"        .def(py::init(make){rest}{static}"
 
-    kind = "hier_block2" if block.is_hierarchical else "block"
+    bases = "gr::fec::generic_decoder" if block.is_fec_decoder else \
+        f"gr::{'hier_block2' if block.is_hierarchical else 'block'}, gr::basic_block"
+    # A virtual base class has another address than the object. Without
+    # py::multiple_inheritance(), pybind11 ignores that if a class has one base only.
+    extra = "py::multiple_inheritance(), " if block.is_fec_decoder else ""
     methods = [m for m in block.members.values() if m.public and m.parameters is not None]
     return "\n".join([
         f"    {{\n        using block = gr::gpufec::{block.name};",
-        f"        py::class_<block, gr::{kind}, gr::basic_block, std::shared_ptr<block>>(",
-        f'            m, "{block.name}", {literal(headers.plain(block.doc, declarations))})',
+        f"        const auto make = {constructor(block.members['make'])};",
+        f"        py::class_<block, {bases}, std::shared_ptr<block>>(",
+        f'            m, "{block.name}", {extra}{literal(headers.plain(block.doc, declarations))})',
         *map(method, methods)]) + ";\n    }\n"
 
 
-def blocks(paths, declarations):
+def bindings(function, blocks, declarations):
+    """Returns a C++ source file with a function that binds some blocks."""
     includes = ["<pybind11/complex.h>", "<pybind11/pybind11.h>", "<pybind11/stl.h>",
-                '"codebook.h"']
-    includes += [f"<gnuradio/gpufec/{path.name}>" for path in paths]
+                '"codebook.h"', *(f"<gnuradio/gpufec/{block.name}.h>" for block in blocks)]
     text = NOTICE + "".join(f"#include {i}\n" for i in includes)
-    text += "\nnamespace py = pybind11;\n\nvoid bind_blocks(py::module& m)\n{\n"
-    return text + "\n".join(block_binding(d, declarations)
-                            for d in declarations.values() if d.is_block) + "}\n"
+    text += f"\nnamespace py = pybind11;\n\nvoid {function}(py::module& m)\n{{\n"
+    return text + "\n".join(block_binding(b, declarations) for b in blocks) + "}\n"
 
 
 def docstrings(declarations):
     found = {}
     for name, declaration in declarations.items():
-        if not declaration.is_block:
+        if not declaration.is_block and not declaration.is_fec_decoder:
             found[name] = declaration.doc
             found.update((f"{name}_{m.name}", m.doc) for m in declaration.members.values())
     return (NOTICE + "#pragma once\n\nnamespace doc {\n\n"
@@ -91,7 +116,11 @@ def main():
     parser.add_argument("headers", type=pathlib.Path, nargs="+")
     args = parser.parse_args()
     declarations = headers.read(args.headers)
-    for name, text in (("blocks_python.cc", blocks(args.headers, declarations)),
+    blocks = [d for d in declarations.values() if d.is_block]
+    decoders = [d for d in declarations.values() if d.is_fec_decoder]
+    for name, text in (("blocks_python.cc", bindings("bind_blocks", blocks, declarations)),
+                       ("fec_decoders_python.cc",
+                        bindings("bind_fec_decoders", decoders, declarations)),
                        ("docstrings.h", docstrings(declarations))):
         (args.output / name).write_text(text, encoding="utf-8")
 

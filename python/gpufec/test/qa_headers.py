@@ -4,6 +4,8 @@
 """Tests that names, defaults and docstrings in Python match the public C++ headers."""
 
 import functools
+import importlib.util
+import pydoc
 import re
 import unittest
 
@@ -58,6 +60,33 @@ private:
 GPUFEC_API int other(unsigned n, const std::string& name = "a, b");
 } // namespace gr
 '''
+SAMPLE_OPTIONS = r'''
+//! Parameters.
+struct sample_options {
+    // Input
+    //! words of a code,
+    //! see \p rule
+    std::vector<int> words;
+    // Code
+    // A comment that is no heading.
+    //! the rule
+    gpufec::rule rule = gpufec::rule::automatic;
+    //! "off" or "float"
+    std::optional<other_rule> other = std::nullopt;
+    // Input
+    //! further words
+    std::vector<int> more = {};
+};
+GPUFEC_API rule rule_from_string(const std::string& name);
+GPUFEC_API other_rule other_rule_from_string(const std::string& name);
+class GPUFEC_API sample : virtual public gr::block
+{
+public:
+    //! Makes one.
+    //! \throws std::invalid_argument naming it
+    static sptr make(const sample_options& options);
+};
+'''
 
 
 def signature_of(function):
@@ -80,6 +109,9 @@ class qa_headers(unittest.TestCase):
     def setUpClass(cls):
         cls.declared = support.declared()
         cls.blocks = [d for d in cls.declared.values() if d.is_block]
+        cls.bound = list(cls.blocks)
+        if importlib.util.find_spec("gnuradio.fec"):
+            cls.bound += [d for d in cls.declared.values() if d.is_fec_decoder]
 
     def expected(self, declaration):
         return headers.plain(declaration.doc, self.declared)
@@ -104,7 +136,7 @@ class qa_headers(unittest.TestCase):
             self.assertEqual(["make"] + found, methods)
 
     def test_docstrings_of_blocks(self):
-        for block in self.blocks:
+        for block in self.bound:
             bound = getattr(gpufec, block.name)
             self.assertEqual(bound.__doc__, self.expected(block))
             for method in block.members.values():
@@ -119,7 +151,7 @@ class qa_headers(unittest.TestCase):
                     self.assertLessEqual(max(map(len, text.splitlines())), headers.WIDTH)
 
     def test_parameters_of_blocks(self):
-        for block in self.blocks:
+        for block in self.bound:
             bound = getattr(gpufec, block.name)
             for method in block.members.values():
                 if method.parameters is None:
@@ -130,13 +162,42 @@ class qa_headers(unittest.TestCase):
                             for p in method.parameters}
                 with self.subTest(block=block.name, method=method.name):
                     self.assertEqual(list(found.items()), list(declared.items()))
+                    if block.is_fec_decoder and name == "__init__":
+                        self.assertEqual(signature_of(bound.make), found)
 
     def test_every_parameter_is_described(self):
-        for block in self.blocks:
+        for block in self.bound:
             make = block.members["make"]
             described = re.findall(r"\\param (\w+)", make.doc)
             with self.subTest(block=block.name):
-                self.assertEqual(described, [p.name for p in make.parameters])
+                self.assertEqual(sorted(described), sorted(p.name for p in make.parameters))
+                self.assertEqual([p.name for p in make.parameters if not p.doc], [])
+                self.assertEqual(make.options, f"{block.name}_options")
+
+    def test_HelpOfABlock_GroupsItsParameters(self):
+        """help() shows the parameters of a block below the headings of its options struct: code,
+        input, output, running, advanced. Each parameter is below one heading, in the struct's
+        order."""
+        for block in self.bound:
+            text = pydoc.render_doc(getattr(gpufec, block.name).__init__, renderer=pydoc.plaintext)
+            arguments = re.search(r"(?ms)^ *Args:\n(.*?)^ *Raises:$", text)[1]
+            margin = re.match(" *", arguments)[0]
+            found = {}
+            for heading, name in re.findall(rf"(?m)^{margin}(?:([A-Z]\w+):$|  (\w+) : )",
+                                            arguments):
+                if heading:
+                    found[heading] = []
+                elif found:
+                    found[list(found)[-1]].append(name)
+            parameters = block.members["make"].parameters
+            expected = {group: [p.name for p in parameters if p.group == group]
+                        for group in headers.GROUPS}
+            with self.subTest(block=block.name):
+                self.assertEqual(list(found.items()),
+                                 [(group, names) for group, names in expected.items() if names])
+                if block.name.startswith("gpu_"):
+                    self.assertEqual(list(found), ["Code", "Input", "Output", "Running", "Advanced"])
+                    self.assertEqual(sum(map(len, found.values())), len(parameters))
 
     def test_what_is_bound_by_hand(self):
         """Docstrings, parameter names and defaults of hand-written bindings agree with the
@@ -162,7 +223,7 @@ class qa_headers(unittest.TestCase):
 
     def test_everything_else_is_a_block(self):
         names = {name for name in dir(gpufec) if name[0] != "_"}
-        names -= {"gpufec_python", "arrays", *gpufec.arrays.__all__}
+        names -= {"gpufec_python", "gpufec_fec_python", "arrays", *gpufec.arrays.__all__}
         self.assertEqual(names, {b.name for b in self.blocks})
         self.assertLessEqual(set(BY_HAND), set(gpufec.arrays.__all__))
 
@@ -191,6 +252,25 @@ class qa_headers(unittest.TestCase):
         n, name = found["other"].parameters
         self.assertEqual((n.type, n.default, name.type, name.python_default),
                          ("unsigned", None, "const std::string&", "a, b"))
+
+    def test_SampleOfOptions_BecomeParameters(self):
+        found = headers.parse(SAMPLE_OPTIONS)
+        make = found["sample"].members["make"]
+        headers.expand_options(make, found)
+        self.assertEqual(make.options, "sample_options")
+        self.assertEqual(
+            [(p.name, p.group, p.type, p.enum, p.default and p.python_default)
+             for p in make.parameters],
+            [("words", "Input", "std::vector<int>", "", None),
+             ("rule", "Code", "std::string", "rule", "auto"),
+             ("other", "Code", "std::optional<std::string>", "other_rule", None),
+             ("more", "Input", "std::vector<int>", "", [])])
+        self.assertEqual(headers.plain(make.doc),
+                         'Makes one.\n\nArgs:\n'
+                         '    Code:\n      rule : the rule\n      other : "off" or "float"\n'
+                         '    Input:\n      words : words of a code, see rule\n'
+                         '      more : further words\n\n'
+                         'Raises:\n    ValueError : naming it')
 
 
 if __name__ == "__main__":

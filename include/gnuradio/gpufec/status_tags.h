@@ -1,0 +1,26 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The choice of frames that get status tags. */
+
+#ifndef INCLUDED_GPUFEC_STATUS_TAGS_H
+#define INCLUDED_GPUFEC_STATUS_TAGS_H
+
+#include <gnuradio/gpufec/api.h>
+#include <string>
+
+namespace gr::gpufec {
+
+//! Frames for which a block adds status tags.
+enum class status_tags {
+    all,      //!< every frame
+    failures, //!< frames that are not valid
+    none      //!< no frame
+};
+
+//! Converts "all", "failures" or "none". \throws std::invalid_argument for any other name
+GPUFEC_API status_tags status_tags_from_string(const std::string& name);
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_STATUS_TAGS_H */
