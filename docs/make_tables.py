@@ -361,8 +361,8 @@ def readme_steps():
                    else s["step"], f"{s['wall_s']:.1f}"] for s in steps])
 
 
-# Launch plans of the LDPC decoder, in the order in which they are tried: the plan, the plan to
-# compare it with, and the cases (code, shared memory in KB, codewords, precision).
+# Comparisons of launch plans of the LDPC decoder: the plan, the plan to compare it with, and the
+# cases (code, shared memory in KB, codewords, precision).
 LDPC_PLANS = [
     ("dvb_int8x2", "two_checks_per_word", [
         ("dvbs2 normal 1/2", 227, 5280, "int8"), ("dvbs2 normal 3/4", 227, 5280, "int8"),

@@ -420,8 +420,8 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertEqual(top.decoder.nitems_written(0), 4 * 11880 // 8)
 
     def test_decoders_for_gr_fec(self):
-        """The decoder definitions can replace gr-fec's own without other changes to the
-        flowgraph."""
+        """gr-fec's extended decoder runs with the decoder definitions, and outputs more than 40,000
+        bits."""
         alist = tempfile.NamedTemporaryFile("w", suffix=".alist")
         self.addCleanup(alist.close)
         alist.write("4 2\n1 3\n1 1 1 1\n3 1\n1\n1\n1\n2\n1 2 3\n4\n") # K = 2
