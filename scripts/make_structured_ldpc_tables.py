@@ -150,7 +150,7 @@ def c2(sources):
         return block
 
     h = np.block([[circulant(shifts[i, j]) for j in range(16)] for i in range(2)])
-    # The system has several solutions. In the standard's, the last bit of each first row is 0.
+    # Of the several solutions, the standard has that with 0 as the last bit of each first row.
     kept = [c for c in range(1022) if c % 511 != 510]
     x = solve(h[:, 7154:][:, kept], h[:, 511 * np.arange(14)])
     rows = np.zeros((1022, 14), np.uint8)

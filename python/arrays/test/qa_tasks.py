@@ -71,8 +71,8 @@ def windows_of(stream, size):
 class qa_tasks(unittest.TestCase):
     def check_independence(self, streams, window):
         for a, b in itertools.combinations(streams, 2):
-            # Each shift of each pair of tasks has a normally distributed correlation. The bound is two
-            # standard deviations above the expected maximum of all of them.
+            # Each shift of each pair of tasks has a normally distributed correlation. The bound is
+            # two standard deviations above the expected maximum of all of them.
             shifts = len(a) + len(b)
             bound = (math.sqrt(2 * math.log(shifts * TASKS ** 2)) + 2) / \
                 math.sqrt(min(len(a), len(b)))

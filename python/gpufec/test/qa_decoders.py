@@ -242,7 +242,7 @@ class decoder_blocks:
                 block.set_max_latency_ms(wrong)
 
     def test_positive_bit(self):
-        """Negated values with the other positive_bit decode to the same bits, or to negated LLRs."""
+        """Negated values with the other positive_bit decode to the same bits or to negated LLRs."""
         expected = self.decode(self.block(backend="cpu"))
         self.items = self.other_sign(self.items)
         found = self.decode(self.block(backend="cpu", positive_bit=1 - self.positive_bit))

@@ -50,8 +50,8 @@ class qa_fec(unittest.TestCase):
         return gpufec.fec_viterbi_decoder.make(FRAME, **parameters)
 
     def test_decoder(self):
-        """fec.decoder outputs the bits of viterbi_decode() for all 20 frames, and fec.extended_decoder,
-        with each kind of threading, for at least the first 18."""
+        """fec.decoder outputs the bits of viterbi_decode() for all 20 frames; fec.extended_decoder,
+        with each kind of threading, does so for at least the first 18."""
         item = fec.get_decoder_input_item_size(self.decoder())
         self.assertEqual(item, gr.sizeof_float)
         found, _ = run(self.values, fec.decoder(self.decoder(), item, 1))
@@ -127,8 +127,8 @@ class qa_fec(unittest.TestCase):
                 np.testing.assert_array_equal(sink.data(), bits.ravel())
 
     def test_FirstFrame_KeepsAllBitsWhateverTheInitialFrameSize(self):
-        """tagged_decoder and async_decoder decode all bits, whether or not the initial frame size is
-        a multiple of the puncturing period."""
+        """tagged_decoder and async_decoder decode all bits, whether or not the initial frame size
+        is a multiple of the puncturing period."""
         code = dict(termination="tailbiting", puncturing="101,110")
         bits = gpufec.random_bits((3, 240))
         values = soft(encode(bits, frame_bits=240, **code), np.inf)

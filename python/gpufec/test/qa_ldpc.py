@@ -131,7 +131,7 @@ class qa_ldpc(unittest.TestCase):
                 self.assertTrue(np.array_equal(coded, symbols.view(np.float32) < 0))
 
     def test_encoder_agrees_with_gr_dtv_on_other_standards(self):
-        """Compares codes of DVB-S2X and DVB-T2. The unpunctured codes of S2X, normal 2/9 and medium,
+        """Compares codes of DVB-S2X and DVB-T2. The unpunctured codes of S2X (normal 2/9, medium)
         are left out, because gr-dtv has only the punctured codes of VL-SNR frames."""
         def check(standard, size, rate, dtv_standard, frame, code, modulation=dtv.MOD_OTHER):
             encoder = gpufec.ldpc_encoder(standard, size, rate, packed_input=False,

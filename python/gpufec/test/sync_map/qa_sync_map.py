@@ -295,7 +295,7 @@ class qa_sync_map(unittest.TestCase):
         self.assertEqual(book.shape, (20, 6))
         self.assertEqual(book.dtype, np.uint8)
         words = book.reshape(5, 4, 6)
-        # The word of symbol 0 is the marker; other words differ from it in few bits.
+        # The word of symbol 0 is the marker; the other words differ from the marker in one bit.
         self.assertEqual([sorted(w) for w in (words ^ words[:, :1]).sum(axis=2)],
                          [[0, 1, 1, 1]] * 5)
         marker = gpufec.codebook_marker(4, 5, "01", seed=0)
