@@ -43,8 +43,8 @@ def small(path):
 
 
 def draw_window(name, folder, compiled):
-    """Draws the window of a flowgraph, and ends the process, because Qt windows of one process
-    interfere."""
+    """Runs a flowgraph, moves its sliders as WINDOWS lists, and saves a picture of its window. Ends
+    the process, because Qt windows of one process interfere."""
     from PyQt5 import Qt
     application = Qt.QApplication([name])
     sys.path.insert(0, compiled)
@@ -63,7 +63,7 @@ def draw_window(name, folder, compiled):
     top = getattr(module, name)(**given)
     module.snippets_main_after_init(top) # sets the window's size
     top.start()
-    if hasattr(top, "flowgraph_started"): # from GNU Radio 3.10.11 on, for which probes wait
+    if hasattr(top, "flowgraph_started"): # an event that probes await, from GNU Radio 3.10.11 on
         top.flowgraph_started.set()
     top.show()
     begin = time.monotonic()

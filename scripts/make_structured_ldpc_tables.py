@@ -137,8 +137,8 @@ def solve(matrix, right):
 
 
 def c2(sources):
-    """Returns for C2 the shifts of its 2 × 16 circulants and, for each message block, whether the
-    first row of its generator has odd weight in each of the two parity blocks."""
+    """Returns the shifts of C2's 2 × 16 circulants and, by message block and parity block, whether
+    the first row of the generator matrix's circulant has odd weight."""
     text = (sources / "toolbox_ccsds.rs").read_text()
     body = re.search(r"C2_CIRCULANTS: .*? = \[(.*?)\n\];", text, re.S)[1]
     shifts = np.array(numbers(body)).reshape(2, 16, 2)

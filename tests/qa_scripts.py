@@ -179,8 +179,8 @@ class qa_scripts(unittest.TestCase):
         self.assertEqual(len(VERSION), 4)
 
     def test_Packages_NeedWhatTheModuleImports(self):
-        """Packages depend on all that the module imports. Conda's depends on Matplotlib, and Debian's
-        recommends it."""
+        """Packages depend on all that the module imports. Conda's depends on Matplotlib, and
+        Debian's recommends it."""
         modules = set()
         for path in [ROOT / "python" / "gpufec" / "__init__.py",
                      *(path for path in (ROOT / "python" / "arrays").glob("*.py")

@@ -20,7 +20,7 @@ using namespace gr::gpufec::cuda;
 
 thread_local cudaError_t told = cudaSuccess; // error for the next cudaGetLastError()
 
-thread_local bool own_launch = false; // whether wait_for() is launched: not counted
+thread_local bool own_launch = false; // true during launches of wait_for()
 
 std::atomic<bool> something_hangs{ false }; // whether work hangs on any stream
 

@@ -14,7 +14,7 @@ from ._arguments import integer, refuse
 
 def _check_numpy(version, pybind11):
     """Refuses NumPy 2 if the bindings were built with a pybind11 before 2.12, which reads the
-    strides of its arrays as 0."""
+    strides of NumPy 2's arrays as 0."""
     if int(version.split(".")[0]) >= 2 and pybind11 < (2, 12):
         raise ImportError(f"gpufec was built with pybind11 {'.'.join(map(str, pybind11))}, and "
                           f"NumPy is {version}: NumPy 2 needs a build with pybind11 2.12 or "

@@ -23,7 +23,7 @@ from qa_viterbi_running import eventually, gated_source
 
 
 class messages(gr.basic_block):
-    """A message sink that stores what it receives."""
+    """A sink that stores the received messages as Python objects."""
 
     def __init__(self):
         gr.basic_block.__init__(self, "messages", None, None)

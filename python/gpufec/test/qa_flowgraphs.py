@@ -185,7 +185,7 @@ class qa_live(unittest.TestCase):
         spec.loader.exec_module(module)
         top = getattr(module, name)(**parameters)
         top.start()
-        if hasattr(top, "flowgraph_started"): # from GNU Radio 3.10.11 on, for which probes wait
+        if hasattr(top, "flowgraph_started"): # from GNU Radio 3.10.11 on, probes await this event
             top.flowgraph_started.set()
 
         def end():

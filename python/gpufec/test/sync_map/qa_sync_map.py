@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests gpu_sync_map in flowgraphs: error rates, outputs, codes and parameters."""
+"""Tests gpu_sync_map, sync_encoder and channel_bsid in flowgraphs: error rates, outputs, priors,
+codes and parameters."""
 
 import pathlib
 import re
@@ -141,8 +142,8 @@ class qa_sync_map(unittest.TestCase):
                 np.testing.assert_allclose(same, out, atol=1e-5)
 
     def test_receivers_and_thresholds(self):
-        """The corridor forms produce the exact result with loose limits, and a different result
-        with tight limits."""
+        """Each receiver of form "corridor" produces the exact result with loose limits, and another
+        result with tight limits."""
         _, frames = small_frames(30, 0.03)
 
         def posteriors(**parameters):

@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests several devices, failing devices, and input and output in place in GNU Radio's buffers.
+"""Tests gpu_viterbi_pbvd on several devices, on failing devices, and with input and output in place
+in GNU Radio's buffers.
 
 The devices are real, or simulated by lib/testing/simulated_device.h. Only simulated devices fail.
 A "ring" is a buffer of GNU Radio between two blocks.

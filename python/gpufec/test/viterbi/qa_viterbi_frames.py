@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests frames: exact counts and bits, for every termination."""
+"""Tests gpu_viterbi_pbvd with frames: numbers of bits and their values, for every termination."""
 
 import unittest
 

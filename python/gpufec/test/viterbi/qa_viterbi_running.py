@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests running decoders: restarts, slow streams, setters, several decoders at once."""
+"""Tests gpu_viterbi_pbvd in running flowgraphs: restarts, slow streams, setters, several decoders
+at once."""
 
 import threading
 import time
