@@ -117,7 +117,8 @@ def sync_batches():
 
 
 def one_thread():
-    """Tabulates the rates of one CPU thread and of an H200, from host memory to host memory."""
+    """Tabulates rates of Viterbi and LDPC decoding, from host memory to host memory, of one CPU
+    thread and of an H200."""
     viterbi = load("viterbi-vs-gr-fec.json", "viterbi-vs-gr-fec")["rows"]
     cpu = next(r["median_bits_per_s"] for r in viterbi if r["decoder"] == "gpufec cpu, streaming")
     gpu = next(r for r in load("viterbi-rates-h200.json")["rows"] if r["row"] == "K=7 1/2")

@@ -146,8 +146,8 @@ class qa_grc(qa_grc_case.grc_case):
         return f"{preset.title}: " + ", ".join(parts)
 
     def test_errors_begin_with_words(self):
-        """The text of each check (its error message) begins with the name of a field of the
-        block."""
+        """Except for the Viterbi decoder definition, the error message of each check begins with
+        the name of a field of the block."""
         for key, block_class in self.platform.blocks.items():
             if "gpufec_" in key and key != "variable_gpufec_viterbi_decoder_def":
                 labels = [p["label"].split(" (")[0].rstrip(":") for p in

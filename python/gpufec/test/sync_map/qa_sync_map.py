@@ -84,7 +84,7 @@ class qa_sync_map(unittest.TestCase):
         same, _ = run(support.array_source(bits, 100, 2), gpufec.channel_bsid(0.1, 0.05))
         again, _ = run(support.vector_source(bits), gpufec.channel_bsid(0.1, 0.05))
         np.testing.assert_array_equal(same, again)
-        # The number of insertions before a bit has a geometric distribution.
+        # The number of insertions before a bit has a geometric distribution with mean 0.1 / 0.9.
         expected = 30000 * (1 - 0.05 + 0.1 / 0.9 - 0.1 / 0.9 * 0.05)
         self.assertLess(abs(len(again) - expected), 600)
         framed, tags = run(support.vector_source(bits[:-1]),

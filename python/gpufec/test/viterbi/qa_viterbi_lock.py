@@ -228,7 +228,8 @@ class qa_viterbi_lock(unittest.TestCase):
         block = decoder(lock_memory=20000)
         output, tags, _ = run(np.concatenate([noise, items]), block)
         (_, lock), = support.tags_of(tags, LOCK)
-        # The lock begins with the oldest buffered value, in the noise.
+        # The lock begins with the oldest buffered value, about lock_memory values before the
+        # signal.
         self.assertAlmostEqual(lock["first_value"], len(noise) - 20000, delta=5000)
         self.assertEqual(lock["dropped"], lock["first_value"])
         self.assertIsNotNone(found(bits, output))
