@@ -55,8 +55,8 @@ def numbers(text):
 
 
 def wifi(sources):
-    """Returns {(n, rate): array of 24 circulant shifts per row} of Wi-Fi's codes, after a comparison
-    of two sources."""
+    """Returns {(n, rate): array of 24 circulant shifts per row} of Wi-Fi's codes, after a
+    comparison of two sources."""
     text = (sources / "tavildar_wifi.h").read_text()
     first = {}
     for n, a, b, body in re.findall(r"int H_(\d+)_(\d)_(\d)\[\d+\]\[24\] = \{(.*?)\};", text,
