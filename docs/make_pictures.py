@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws the pictures of the examples: the windows of running flowgraphs, and their canvases in GNU
-Radio Companion.
+"""Draws the pictures of the examples: the windows of running flowgraphs, and the canvas of one
+flowgraph in GNU Radio Companion.
 
 Usage: xvfb-run -s "-screen 0 1920x1400x24" make_pictures.py [FOLDER]
   FOLDER defaults to docs/pictures. gnuradio.gpufec must be found through PYTHONPATH.
@@ -43,8 +43,8 @@ def small(path):
 
 
 def draw_window(name, folder, compiled):
-    """Draws the window of a flowgraph, and ends the process, because Qt windows of one process
-    interfere."""
+    """Runs a flowgraph, moves its sliders as WINDOWS lists, and saves a picture of its window. Ends
+    the process, because Qt windows of one process interfere."""
     from PyQt5 import Qt
     application = Qt.QApplication([name])
     sys.path.insert(0, compiled)
@@ -63,7 +63,7 @@ def draw_window(name, folder, compiled):
     top = getattr(module, name)(**given)
     module.snippets_main_after_init(top) # sets the window's size
     top.start()
-    if hasattr(top, "flowgraph_started"): # from GNU Radio 3.10.11 on, probes wait for it
+    if hasattr(top, "flowgraph_started"): # an event that probes await, from GNU Radio 3.10.11 on
         top.flowgraph_started.set()
     top.show()
     begin = time.monotonic()

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the documentation site with MkDocs and its theme Material.
 
-The first page is README.md; the others come from docs/. This script adds a page per block, made
+The first page is README.md; PAGES lists the other files. This script adds a page per block, made
 from the public headers, with a picture of the data flow, and a page of measured figures, made from
 bench/results. The navigation has a tab per kind of page. Links to files of the repository lead to
 copies in the site.
@@ -62,8 +62,8 @@ STYLE = """.md-grid { max-width: 80rem; }
 """
 
 # A script for the search in a site that is opened from local files, where browsers neither fetch
-# data nor start workers. The script loads the index as another script, and runs the worker in a
-# frame.
+# data nor start workers. TEMPLATE loads the search index as a script, and this script runs the
+# worker in a frame.
 SEARCH = """if (location.protocol === "file:")
   window.Worker = class extends EventTarget {
     constructor(url) {

@@ -21,8 +21,8 @@ RESULTS = ROOT / "bench" / "results"
 
 
 def load(name, run=None):
-    """Returns a run of a file in bench/results. `run` is its name; without it, the file must have
-    one run."""
+    """Returns the run named `run` of a file in bench/results, or the file's only run if `run` is
+    None."""
     path, = RESULTS.glob(f"*/{name}")
     runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
     found, = [r for r in runs if run is None or r["name"] == run]
@@ -97,8 +97,8 @@ def ldpc_delay():
 
 
 def sync_rows():
-    """Returns the rows by frames per batch and by p, the probability of an insertion and of a
-    deletion."""
+    """Returns the rows for precision float and output symbols, by frames per batch and by p, the
+    probability of an insertion and of a deletion."""
     rows = {}
     for r in load("sync-kernels-h200.json", "sync-linear-h200")["rows"]:
         if r["precision"] == "float" and r["output"] == "symbols":
@@ -117,7 +117,8 @@ def sync_batches():
 
 
 def one_thread():
-    """Tabulates the rates of one CPU thread and of an H200, from host memory to host memory."""
+    """Tabulates rates of Viterbi and LDPC decoding, from host memory to host memory, of one CPU
+    thread and of an H200."""
     viterbi = load("viterbi-vs-gr-fec.json", "viterbi-vs-gr-fec")["rows"]
     cpu = next(r["median_bits_per_s"] for r in viterbi if r["decoder"] == "gpufec cpu, streaming")
     gpu = next(r for r in load("viterbi-rates-h200.json")["rows"] if r["row"] == "K=7 1/2")
@@ -174,8 +175,8 @@ def dvbs2rx_one_block():
 
 
 def dvbs2rx_receiver():
-    """Tabulates the median numbers of correct packets, with the range if runs on the same samples
-    differ."""
+    """Tabulates the median numbers of correct and of wrong packets, with the range if runs on the
+    same samples differ."""
     result, points = dvbs2rx_runs("dvbs2rx-receiver-cpu")
     ways = (("gr_dvbs2rx", "its own"), ("gpufec", "`gpu_ldpc_dvbs2` for its LDPC decoder"),
             ("gr_dvbs2rx_and_bbframe_to_ts", "`bbframe_to_ts` for its deheader"),
@@ -361,8 +362,8 @@ def readme_steps():
                    else s["step"], f"{s['wall_s']:.1f}"] for s in steps])
 
 
-# Launch plans of the LDPC decoder, in the order in which they are tried: the plan, the plan to
-# compare it with, and the cases (code, shared memory in KB, codewords, precision).
+# Comparisons of launch plans of the LDPC decoder: the plan, the plan to compare it with, and the
+# cases (code, shared memory in KB, codewords, precision).
 LDPC_PLANS = [
     ("dvb_int8x2", "two_checks_per_word", [
         ("dvbs2 normal 1/2", 227, 5280, "int8"), ("dvbs2 normal 3/4", 227, 5280, "int8"),

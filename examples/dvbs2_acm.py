@@ -5,7 +5,8 @@
 
 """Sends a transport stream through all MODCODs of DVB-S2, one frame after the other (ACM).
 
-This script divides the packets into BBFRAMEs, each of the length that its MODCOD requires. gr-dtv
+All frames are short, so the MODCODs of rate 9/10, which only normal frames have, are left out. This
+script divides the packets into BBFRAMEs, each of the length that its MODCOD requires. gr-dtv
 scrambles, encodes, interleaves and modulates them. The symbols get noise at an Es/N0 of --margin dB
 above the standard's threshold, and each frame gets an XFECFRAME tag, like those of gr-dvbs2rx's PL
 synchronisation. Pulse shaping and synchronisation are left out. One block, dvbs2_fec_receiver,

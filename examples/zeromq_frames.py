@@ -85,8 +85,8 @@ class ledger(gr.basic_block):
         gr.basic_block.__init__(self, "ledger", in_sig=None, out_sig=None)
         self.window, self.timeout, self.size = window, timeout, size
         self.changed = threading.Condition()
-        # By packet number: time of sending and values of sent packets, oldest first; bits of
-        # acknowledged packets that are not yet output.
+        # Both by packet number. `dealt` holds the sending time and the soft values of packets that
+        # are not yet acknowledged, oldest first; `back` holds decoded bits that are not yet output.
         self.dealt = collections.OrderedDict()
         self.back = {}
         self.next_in = self.next_out = self.again = self.ignored = 0
@@ -209,8 +209,8 @@ def worker(args):
 
 
 def dealer(args, values, sink):
-    """Returns the flowgraph on the host that has the stream. It reads soft values from the array
-    `values`, and writes bits to the block `sink`."""
+    """Returns the flowgraph on the host that has the stream. The flowgraph reads soft values from
+    the array `values`, and writes decoded bits to the block `sink`."""
     top = gr.top_block()
     book = ledger(args.window, args.timeout, args.packet * BYTES)
     out = zeromq.rep_msg_sink(args.deal, 100, True)

@@ -19,8 +19,8 @@ from gnuradio import gpufec
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 CODES = gpufec.ldpc_code
-# The options offer some of the 51 lifting sizes of each NR graph, and those of its more than 40
-# rates whose denominator, in lowest terms, is not larger than this one.
+# For each NR base graph, the lists of options contain only these of the 51 lifting sizes, and only
+# rates whose denominator in lowest terms is at most LARGEST_OFFERED_DENOMINATOR.
 OFFERED_LIFTINGS = (64, 128, 256, 384)
 LARGEST_OFFERED_DENOMINATOR = 6
 SHORT_TITLES = {"DVB-S2": "S2", "DVB-S2X": "S2X", "DVB-T2": "T2", "CCSDS C2": "C2",

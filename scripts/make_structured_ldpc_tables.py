@@ -55,7 +55,8 @@ def numbers(text):
 
 
 def wifi(sources):
-    """Returns {(n, rate): array of 24 circulant shifts per row} of Wi-Fi's codes."""
+    """Returns {(n, rate): array of 24 circulant shifts per row} of Wi-Fi's codes, after a
+    comparison of two sources."""
     text = (sources / "tavildar_wifi.h").read_text()
     first = {}
     for n, a, b, body in re.findall(r"int H_(\d+)_(\d)_(\d)\[\d+\]\[24\] = \{(.*?)\};", text,
@@ -137,8 +138,8 @@ def solve(matrix, right):
 
 
 def c2(sources):
-    """Returns for C2 the shifts of its 2 × 16 circulants and, for each message block, whether the
-    first row of its generator has odd weight in each of the two parity blocks."""
+    """Returns the shifts of C2's 2 × 16 circulants and, by message block and parity block, whether
+    the first row of the generator matrix's circulant has odd weight."""
     text = (sources / "toolbox_ccsds.rs").read_text()
     body = re.search(r"C2_CIRCULANTS: .*? = \[(.*?)\n\];", text, re.S)[1]
     shifts = np.array(numbers(body)).reshape(2, 16, 2)
@@ -150,7 +151,7 @@ def c2(sources):
         return block
 
     h = np.block([[circulant(shifts[i, j]) for j in range(16)] for i in range(2)])
-    # The system has several solutions. In the standard's, the last bit of each first row is 0.
+    # Of the several solutions, the standard has that with 0 as the last bit of each first row.
     kept = [c for c in range(1022) if c % 511 != 510]
     x = solve(h[:, 7154:][:, kept], h[:, 511 * np.arange(14)])
     rows = np.zeros((1022, 14), np.uint8)

@@ -2,7 +2,8 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the shell commands and the Python examples on the pages, except those in EXCEPTIONS.
+"""Runs the shell commands on the pages, except those in EXCEPTIONS, and the Python examples, except
+those without surroundings. Checks that presets, scripts and options that pages name exist.
 
 docs/quick-start.md and docs/cpp.md have their own tests, qa_quick_start.py and qa_cpp.py. The named
 examples of docs/converting.md run in qa_converting.py."""

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests scripts around the build: tables of the pages, counts of tests, commits, packages."""
+"""Tests scripts around the build: tables of the pages, counts of tests, commits, compiler warnings,
+pkg-config and packages."""
 
 import pathlib
 import re
@@ -178,7 +179,8 @@ class qa_scripts(unittest.TestCase):
         self.assertEqual(len(VERSION), 4)
 
     def test_Packages_NeedWhatTheModuleImports(self):
-        """Packages depend on what is needed to import the module and to plot with the tool."""
+        """Packages depend on all that the module imports. Conda's depends on Matplotlib, and
+        Debian's recommends it."""
         modules = set()
         for path in [ROOT / "python" / "gpufec" / "__init__.py",
                      *(path for path in (ROOT / "python" / "arrays").glob("*.py")

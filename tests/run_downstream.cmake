@@ -1,8 +1,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Runs the downstream test: installs BUILD below WORK, checks that nothing private is exported, then
-# configures, builds and runs the project in SOURCE.
+# Runs the downstream test: installs BUILD below WORK, checks that nothing private is exported,
+# configures, builds and runs the project in SOURCE, moves the installation, and uninstalls.
 
 cmake_minimum_required(VERSION 3.22)
 set(prefix ${WORK}/prefix)

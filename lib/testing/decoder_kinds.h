@@ -86,8 +86,8 @@ protected:
         return o;
     }
 
-    // Decodes with output in place if the decoder supports it. The output begins at
-    // byte \p first of a ring.
+    // Decodes with output in place if the decoder supports it. The output begins at byte
+    // \p first of a ring, whose pages can be replaced if \p replaceable is true.
     outcome
     decode_to_ring(const run_options& run, std::size_t first, bool replaceable = true)
     {

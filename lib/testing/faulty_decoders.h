@@ -28,7 +28,8 @@ namespace gr::gpufec::qa {
 
 namespace faults = cuda::faults;
 
-//! A kind of decoder with little input, so that a test can make each call fail once.
+//! A kind of decoder with little input, so that a test can repeat the decoding for each
+//! call of the CUDA runtime that it makes fail.
 template <class Kind, bool Floats, bool Emulated = Floats>
 struct kind : Kind {
     static constexpr bool floats = Floats; // whether the output consists of floats
@@ -111,8 +112,8 @@ protected:
         return calls.count(call) > 0;
     }
 
-    // In the emulation, checks that the test has leaked no device memory and has unpinned
-    // all host memory.
+    // In the emulation, checks that the amounts of allocated device memory and of pinned
+    // host memory are those before the test.
     void nothing_is_left() const
     {
 #ifdef GPUFEC_EMULATED

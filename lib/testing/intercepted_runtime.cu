@@ -20,12 +20,12 @@ using namespace gr::gpufec::cuda;
 
 thread_local cudaError_t told = cudaSuccess; // error for the next cudaGetLastError()
 
-thread_local bool own_launch = false; // whether this file launches its kernel wait_for()
+thread_local bool own_launch = false; // true during launches of wait_for()
 
 std::atomic<bool> something_hangs{ false }; // whether work hangs on any stream
 
-// Waits until \p state no longer returns cudaErrorNotReady. Returns false after two
-// seconds, because only hanging work takes that long.
+// Returns whether \p state() returns another result than cudaErrorNotReady within two
+// seconds. If not, the work is assumed to hang, and the endless wait is recorded.
 template <class State>
 bool comes_to_an_end(State&& state)
 {

@@ -45,9 +45,9 @@ __wrap_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device)
     return error;
 }
 
-// Returns how many bytes of shared memory a thread block that needs \p shared bytes
-// allocates, so that at most \p blocks blocks fit on a multiprocessor of the real device.
-// A block cannot allocate more than the device's limit per block.
+// Returns \p shared, increased if necessary to the number of bytes per thread block at
+// which no more than \p blocks blocks fit on a multiprocessor of the real device. The
+// increase ends at the device's limit per block.
 static std::size_t padded(std::size_t shared, std::size_t blocks)
 {
     int of_processor = 0, reserved = 0, of_block = 0;

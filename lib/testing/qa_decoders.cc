@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the layer that all decoders share, on simulated devices: order, latency,
- * options, output in place, failing devices, lack of memory and of threads, restarts.
+/* Tests of the layer that all decoders share, on the CPU and on simulated devices: order,
+ * latency, hooks, options, copies and conversion of input, output in place, failing
+ * devices, lack of memory and of threads, restarts, changes of a synchronisation channel.
  * Most tests run with each kind of decoder. */
 
 #include "decoder_kinds.h"
@@ -71,7 +72,7 @@ TYPED_TEST(decoders, BatchesSlotsAndDevices_DoNotChangeOutput)
 TYPED_TEST(decoders, DeviceFailure_LosesNothing)
 {
     const auto expected = this->decode(this->run(backend::cpu));
-    // The device fails at the first batch, with slots in flight, or at the last batch.
+    // Number of batches that the device accepts before it fails.
     for (const unsigned batches : { 0u, 1u, 3u, 5u }) {
         const failing_device fails(0, batches);
         const auto o = this->decode(this->run());
@@ -213,7 +214,7 @@ TYPED_TEST(decoders, FailureOfOneDevice_LeavesTheOthers)
 TYPED_TEST(decoders, RequestedCuda_IsNotReplacedByCpu)
 {
     auto r = this->run(backend::cuda);
-    r.watch = false; // a verdict on the random values would be another message
+    r.watch = false; // otherwise a diagnosis of the random values is logged too
     EXPECT_EQ(this->decode(r).backend, "cuda");
     {
         const failing_device fails(0, 2);
@@ -234,7 +235,7 @@ TYPED_TEST(decoders, BatchBeyondMemory_IsHalvedWithWarning)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     auto r = this->run(backend::cuda);
-    r.watch = false; // a verdict on the random values would be another message
+    r.watch = false; // otherwise a diagnosis of the random values is logged too
     r.batch = 64;
     r.devices = { 0, 1 };
     const environment_variable memory("GPUFEC_SIMULATED_MEMORY", "20");
@@ -605,7 +606,7 @@ TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
         l.where = backend::cuda;
         l.batch = 1;
         l.codes = { ldpc::qa::regular_code(120, 60, 1) };
-        l.codeword = true; // a message may need post-processing
+        l.codeword = true; // decoders of messages may not support output in place
         l.bits_in_place = bits;
         const auto ldpc = ldpc_decoder::make(l);
         gives_one_form_only(*ldpc, bits, bytes(120));

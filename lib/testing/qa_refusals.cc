@@ -177,7 +177,7 @@ TYPED_TEST(faulty, LargeBatch_IsHalvedWithoutFailedAllocation)
     // Leaves 4 MiB of free memory. Earlier tests have leaked memory on purpose.
     cuda::emulation::set_memory(cuda::emulation::used_memory() + (std::size_t(4) << 20));
     auto r = this->run();
-    r.watch = false; // a verdict on the random values would be another warning
+    r.watch = false; // otherwise a diagnosis of the random values is logged too
     r.batch = 1u << 14;
     const auto refused = cuda::emulation::refused_allocations();
     const auto o = this->decode(r);

@@ -19,7 +19,7 @@
 
 namespace gr::gpufec {
 
-//! Checks that a simulated device has this number. \throws std::runtime_error
+//! Throws std::runtime_error unless \p device is the number of a simulated device.
 inline void select_simulated(int device)
 {
     if (device < 0 || device > 3) {
@@ -28,9 +28,9 @@ inline void select_simulated(int device)
     }
 }
 
-//! Checks that a batch fits into the simulated memory. The environment variable
-//! GPUFEC_SIMULATED_MEMORY sets the size of that memory in work items. Without the
-//! variable, every batch fits. \throws device_memory_error
+//! Throws device_memory_error if a batch does not fit into the simulated memory. The
+//! environment variable GPUFEC_SIMULATED_MEMORY sets the size of that memory in work
+//! items. Without the variable, every batch fits.
 inline void allow_simulated(std::size_t work_items)
 {
     const char* const most = std::getenv("GPUFEC_SIMULATED_MEMORY");
@@ -119,8 +119,8 @@ private:
         }
     }
 
-    // If the caller has borrowed memory for output in place, copies the output there, and
-    // unpacks bits if the caller wants one per byte.
+    // Copies the output to the memory that the decoder has borrowed from its caller for
+    // output in place, if any. Unpacks the bits if that memory holds one bit per byte.
     static void give(const batch_memory& memory)
     {
         const auto& [to, rows] = memory.borrowed;
@@ -142,7 +142,7 @@ private:
     const int d_number;
     std::size_t d_left = std::numeric_limits<std::size_t>::max();
     bool d_failed = false;
-    std::map<unsigned, batch_memory> d_running; // by slot
+    std::map<unsigned, batch_memory> d_running; // memory of batches in flight, by slot
 };
 
 } // namespace gr::gpufec

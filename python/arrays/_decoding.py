@@ -46,7 +46,8 @@ def warn_of(verdict):
 
 
 def run_options(batch, slots, backend, device, devices, threads, most=0):
-    """Returns the options that all decoders share: batches, backend, devices and threads."""
+    """Returns the options that all decoders share: batches, backend, devices and threads. `most`
+    limits the batch size in work items if `batch` is 0; 0: no limit."""
     backend = _core.known_name("backend", backend, ["auto", "cuda", "cpu"])
     return {"batch": batch, "slots": slots, "backend": backend, "device": device,
             "devices": list(devices), "threads": threads, "most": most,

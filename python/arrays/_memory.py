@@ -14,7 +14,7 @@ from ._arguments import integer, refuse
 
 def _check_numpy(version, pybind11):
     """Refuses NumPy 2 if the bindings were built with a pybind11 before 2.12, which reads the
-    strides of its arrays as 0."""
+    strides of NumPy 2's arrays as 0."""
     if int(version.split(".")[0]) >= 2 and pybind11 < (2, 12):
         raise ImportError(f"gpufec was built with pybind11 {'.'.join(map(str, pybind11))}, and "
                           f"NumPy is {version}: NumPy 2 needs a build with pybind11 2.12 or "
@@ -374,8 +374,8 @@ def packed_bytes(name, array, level=4):
     """Returns a NumPy array of packed bits. Warns if they look like one bit per byte.
 
     The warning appears for 16 bytes or more if all are 0 or 1 and at least an eighth are 1. Random
-    packed bytes are all 0 or 1 with a probability of at most 2^-112. In a packed counter, less
-    than an eighth of the bytes are 1.
+    packed bytes are all 0 or 1 with a probability of at most 2^-112. The limit of an eighth
+    excludes packed messages that are 0 except for a small number, such as a counter.
     """
     array = host_array(name, array, np.uint8)
     if array.size >= 16 and array.max() == 1 and array.mean() >= 0.125:

@@ -68,7 +68,7 @@ class sync_decoder(_Streaming):
         return self._decoders[key]
 
     def _shape(self, frames):
-        """Returns the shape and type of the output."""
+        """Returns the shape and type of the output for a number of frames."""
         if self._output == "symbols":
             return (frames, self._symbols), np.uint8 if self._q <= 256 else np.int16
         last = self._q.bit_length() - 1 if self._output == "llr" else self._q

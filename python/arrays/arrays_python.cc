@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Defines the Python module _gpufec, which needs no GNU Radio: codes, decoders of arrays,
- * encoders and channels. The functions of arrays.py, which users import, check arrays and
- * pass their addresses to this module. */
+ * encoders, channels, and memory of the host and of devices. The functions of arrays.py,
+ * which users import, check arrays and pass their addresses to this module. */
 
 #include "blocks/common/parameters.h"
 #include "blocks/ldpc/ldpc_code_of.h"

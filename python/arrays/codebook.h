@@ -24,7 +24,9 @@ inline pybind11::array_t<std::uint8_t> array_of(const gr::gpufec::sync_code& cod
 }
 
 //! Returns the words of a code, one channel symbol per byte. \p codebook is an array,
-//! nested lists, or the path of a file. \throws std::invalid_argument
+//! nested lists, or the path of a file. \throws std::invalid_argument if an array is
+//! masked or not of integers, has rows of another length than \p n or has entries outside
+//! the alphabet, or if the file is invalid
 inline std::vector<std::uint8_t>
 words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int alphabet)
 {

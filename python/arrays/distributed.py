@@ -35,8 +35,7 @@ from ._memory import view_of
 __all__ = ["decode", "decode_file", "error_rates"]
 
 _DECODERS = ("viterbi", "ldpc", "sync")
-# Approximate number of information bits (sync: message symbols) per simulation task. A task takes
-# about 0.1 s on one core.
+# Approximate number of information bits (sync: message symbols) per simulation task.
 _TASK_BITS = {"viterbi": 1 << 20, "ldpc": 1 << 18, "sync": 1 << 12}
 # Decoder parameters that callers must not pass, because this module sets or does not support them.
 _GIVEN = ("values", "received", "lengths", "priors", "out", "lock", "lock_constellation",

@@ -80,7 +80,7 @@ private:
 template <class Part>
 void released_in_parts(std::size_t count, Part&& part)
 {
-    // A few milliseconds of work. A multiple of 8 divides packed bits between bytes.
+    // A multiple of 8, so that each part of packed bits begins with a whole byte.
     constexpr std::size_t items = 1 << 20;
     released([&] {
         paced_signals signals;

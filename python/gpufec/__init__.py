@@ -42,7 +42,7 @@ for _name, _bound in vars(gpufec_python).items():
 
 
 def __getattr__(name):
-    # Imports these classes on first use, because their module imports gnuradio.fec, which is slow.
+    # Imports these classes on first use, because their module needs gnuradio.fec.
     if name in ("fec_ldpc_decoder", "fec_viterbi_decoder"):
         from . import gpufec_fec_python
         found = getattr(gpufec_fec_python, name)

@@ -21,7 +21,7 @@
 #define __global__
 #define __device__
 #define __host__
-#define __shared__ // kernels declare it extern; emulation.cc defines it
+#define __shared__ // kernels declare shared memory extern; emulation.cc defines it
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __noinline__
@@ -315,8 +315,8 @@ struct cudaDeviceProp {
     std::size_t sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
 };
 
-//! Enqueues \p kernel on the stream as a kernel launch. emulate() and the emulated kernel
-//! lists (testing/ldpc_kernels.cc, testing/viterbi_kernels.cc) call this function.
+//! Enqueues \p kernel on the stream as a kernel launch. emulate() and the emulated launch
+//! plans (testing/ldpc_kernels.cc, testing/viterbi_kernels.cc) call this function.
 void emulated_launch(cudaStream_t stream, std::function<void()> kernel);
 
 const char* cudaGetErrorString(cudaError_t);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests functions on arrays without GNU Radio: memory, refused arguments, threads, signals."""
+"""Tests functions on arrays without GNU Radio: memory, refused arguments, channels, threads,
+signals, and the end of the interpreter."""
 
 import ctypes
 import os
@@ -87,7 +88,7 @@ _gpufec.pybind11_version = {}
 sys.modules["gpufec._gpufec"] = _gpufec
 import gpufec
 """
-# A program with daemon threads that still decode when the program ends.
+# A program whose daemon threads still run the statement {0} when the program ends.
 DAEMON = """
 import threading, time, numpy, gpufec
 values, bits = numpy.ones(1 << 22, numpy.int8), numpy.ones(1 << 22, numpy.uint8)
@@ -169,8 +170,8 @@ class qa_arrays(unittest.TestCase):
             gpufec.conv_encode(np.full(8, 2, np.uint8), packed_input=False)
 
     def test_huge_arrays(self):
-        """Sizes beyond memory or beyond 64-bit addresses are refused, by errors that name the
-        argument, before anything is allocated or decoded."""
+        """Shapes that are negative, beyond memory or wrong for the code raise ValueError or
+        MemoryError."""
         with self.assertRaisesRegex(MemoryError, r"^shape is \(1125899906842624,\)"):
             gpufec.pinned_empty(1 << 50)
         for make in (gpufec.pinned_empty, gpufec.random_bits):
@@ -280,7 +281,7 @@ class qa_arrays(unittest.TestCase):
             gpufec.to_device(np.array([None]))
 
     def test_threads_of_python(self):
-        """Four threads that use one decoder at the same time all get the correct bits."""
+        """Four threads that share a decoder all get the bits that viterbi_decode() returns."""
         bits = gpufec.random_bits(400000)
         values = noisy(bits, 5.0)
         expected, _ = gpufec.viterbi_decode(values)
@@ -420,7 +421,7 @@ class qa_arrays(unittest.TestCase):
         again."""
         book = gpufec.codebook_davey_mackay(10, 32, 210)
         received = gpufec.random_bits((1000, 2100), 5)
-        # Each batch, of one frame, takes about 70 ms.
+        # Each batch has one frame, so that most batches are still to be decoded at the signal.
         decoder = gpufec.sync_decoder(book, form="corridor", batch=1, backend="cpu")
         untouched = 255 # not a valid symbol
         out = np.full((1000, 210), untouched, np.uint8)

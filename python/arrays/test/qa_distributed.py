@@ -271,7 +271,8 @@ class qa_whole_cluster(unittest.TestCase):
                 self.assertGreater(written, 0)
 
     def test_the_tool(self):
-        """The command gpufec ber … --scheduler reports what error_rates() returns."""
+        """The command gpufec ber … --scheduler reports the counts of expected_counts(). A wrong
+        address or option ends it with an error."""
         tool = os.environ.get("GPUFEC_TOOL")
         if not tool:
             self.skipTest("GPUFEC_TOOL names no tool")

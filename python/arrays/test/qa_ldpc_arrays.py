@@ -243,7 +243,8 @@ class qa_ldpc_arrays(unittest.TestCase):
                 np.testing.assert_array_equal(decoded, messages)
 
     def test_MessagePositions_AreAnyFreeBits(self):
-        """message_positions of a matrix [I P] accepts names, lists, ranges and arrays."""
+        """message_positions of a matrix [I P] accepts names, lists, ranges and arrays, and refuses
+        dependent and repeated positions."""
         random = np.random.default_rng(5)
         matrix = np.hstack([np.eye(12, dtype=int), random.integers(0, 2, (12, 20))])
         with tempfile.TemporaryDirectory() as folder:

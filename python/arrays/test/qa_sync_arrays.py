@@ -160,7 +160,7 @@ class qa_sync_arrays(unittest.TestCase):
         self.assertGreater(np.abs(twice - together).max(), 1e-3)
 
     def test_reads_on_a_cluster(self):
-        """With more reads, a simulation has fewer errors in the same number of symbols."""
+        """With three reads, a simulation has less than a third of the errors in as many symbols."""
         code = dict(codebook=sync_frames(1)[0], **SYNC)
         counts = [gpufec.distributed._simulate_sync(dict(code, **more), 0.02, 1, 0, 30)
                   for more in ({}, dict(reads=3))]

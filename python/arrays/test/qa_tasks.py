@@ -72,7 +72,7 @@ class qa_tasks(unittest.TestCase):
     def check_independence(self, streams, window):
         for a, b in itertools.combinations(streams, 2):
             # Each shift of each pair of tasks has a normally distributed correlation. The bound is
-            # slightly above the expected maximum of all of them.
+            # two standard deviations above the expected maximum of all of them.
             shifts = len(a) + len(b)
             bound = (math.sqrt(2 * math.log(shifts * TASKS ** 2)) + 2) / \
                 math.sqrt(min(len(a), len(b)))
@@ -85,7 +85,7 @@ class qa_tasks(unittest.TestCase):
         for kind, streams in streams_of(decoder, code, point, size).items():
             with self.subTest(decoder, kind=kind, **{k: code[k] for k in code if k != "codebook"}):
                 self.assertEqual(len(streams), TASKS)
-                # Channel events are rare, so equal windows of zeros occur by chance.
+                # Most received symbols are 0, so equal windows of zeros occur by chance.
                 rare = decoder == "sync" and kind == "noise"
                 self.check_independence(streams, 0 if rare else 64)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that array functions, flowgraphs and the command line tool decode to the same bits."""
+"""Tests that array functions decode and encode to the same bits as flowgraphs and, for Viterbi
+streams and LDPC frames, as the command line tool."""
 
 import os
 import pathlib

@@ -60,7 +60,8 @@ def decode(items, code, tags=(), **parameters):
 
 class qa_bch(unittest.TestCase):
     def test_every_code_from_gr_dtv(self):
-        """gr-dtv's encoder and bch_encoder agree, and bch_decoder corrects errors."""
+        """gr-dtv's encoder and bch_encoder agree, and bch_decoder corrects 3 and 8 errors per
+        frame."""
         count = 0
         random = np.random.default_rng(1)
         for ours, theirs in every_code():
@@ -148,7 +149,8 @@ class qa_bch(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "a"), [(n + 24, 3)])
 
     def test_behind_ldpc(self):
-        """BCH corrects errors of an LDPC decoder that makes too few iterations."""
+        """BCH corrects up to 8 errors per frame that an LDPC decoder with too few iterations
+        leaves, and reports frames with more errors."""
         code = ("dvbs2", "normal", "8/9")
         n, k = lengths(code)
         bits = qa_support.random_bits(20 * k, 8)

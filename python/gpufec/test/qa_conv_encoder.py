@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Compares conv_encoder with the definition of convolutional codes and with gr-fec."""
+"""Tests conv_encoder: coded bits against the definition of convolutional codes and against gr-fec,
+packed output, rates, tags and restarts."""
 
 import unittest
 
@@ -132,7 +133,7 @@ class qa_conv_encoder(unittest.TestCase):
         _, found = self.encode(bits, True, tags=tags, puncturing=puncturing)
         self.assertEqual([t.offset for t in found], [before[8 * i] for i in range(60)])
 
-        # Frames of 20 bits are packed in 3 bytes; the puncturing pattern restarts in each.
+        # Frames of 20 bits are packed in 3 bytes; the puncturing pattern restarts in each frame.
         _, found = self.encode(bits, True, tags=tags, puncturing=puncturing,
                                termination="truncated", frame_bits=20)
         expected = [i // 3 * before[20] + before[8 * (i % 3)] for i in range(60)]

@@ -23,7 +23,7 @@ from qa_viterbi_running import eventually, gated_source
 
 
 class messages(gr.basic_block):
-    """A message sink that stores what it receives."""
+    """A sink that stores the received messages as Python objects."""
 
     def __init__(self):
         gr.basic_block.__init__(self, "messages", None, None)
@@ -242,7 +242,7 @@ class decoder_blocks:
                 block.set_max_latency_ms(wrong)
 
     def test_positive_bit(self):
-        """Negated values with the other positive_bit decode to the same output."""
+        """Negated values with the other positive_bit decode to the same bits or to negated LLRs."""
         expected = self.decode(self.block(backend="cpu"))
         self.items = self.other_sign(self.items)
         found = self.decode(self.block(backend="cpu", positive_bit=1 - self.positive_bit))

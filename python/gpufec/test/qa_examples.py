@@ -35,7 +35,7 @@ class qa_examples(unittest.TestCase):
     def check_error_rate(self, output, least_bits):
         wrong, bits = map(int, RESULT.search(output).groups())
         self.assertGreaterEqual(bits, least_bits)
-        # Maximum-likelihood decoding has an error rate of about 3.5e-4 with this noise.
+        # The Eb/N0 of the examples is so low that some bits must be wrong.
         self.assertGreater(wrong, 0)
         self.assertLess(wrong / bits, 1e-3)
 
@@ -115,7 +115,8 @@ class qa_examples(unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("gnuradio.trellis"), "needs gr-trellis")
     def test_outer_code(self):
-        """Each iteration with feedback reduces the number of wrong frames."""
+        """Feedback reduces the number of wrong frames by at least 25 % in the second iteration, and
+        40 % in the third."""
         output = run(sys.executable, os.path.join(EXAMPLES, "sync_outer_code.py"),
                      "--backend", "cpu", "--symbols", "160", "--frames", "60", "--turns",
                      "3", "--json")

@@ -50,7 +50,8 @@ class qa_fec(unittest.TestCase):
         return gpufec.fec_viterbi_decoder.make(FRAME, **parameters)
 
     def test_decoder(self):
-        """fec.decoder and fec.extended_decoder, with each kind of threading, decode like arrays."""
+        """fec.decoder outputs the bits of viterbi_decode() for all 20 frames; fec.extended_decoder,
+        with each kind of threading, does so for at least the first 18."""
         item = fec.get_decoder_input_item_size(self.decoder())
         self.assertEqual(item, gr.sizeof_float)
         found, _ = run(self.values, fec.decoder(self.decoder(), item, 1))
@@ -126,7 +127,8 @@ class qa_fec(unittest.TestCase):
                 np.testing.assert_array_equal(sink.data(), bits.ravel())
 
     def test_FirstFrame_KeepsAllBitsWhateverTheInitialFrameSize(self):
-        """All bits are decoded even if the initial frame size does not fill a puncturing period."""
+        """tagged_decoder and async_decoder decode all bits, whether or not the initial frame size
+        is a multiple of the puncturing period."""
         code = dict(termination="tailbiting", puncturing="101,110")
         bits = gpufec.random_bits((3, 240))
         values = soft(encode(bits, frame_bits=240, **code), np.inf)
@@ -225,7 +227,8 @@ class qa_fec(unittest.TestCase):
                 found = self.pdus(gpufec.fec_viterbi_decoder.make(frame_size),
                                   bad + [good], packed, mtu=128)
                 with self.subTest(packed=packed, frame_size=frame_size):
-                    # 13 values are 6.5 stages: a tail of 6 bits and, where gr-fec rounds up, a bit.
+                    # 13 values are the tail of 12 values and half a stage. From 3.10 on, gr-fec
+                    # rounds the half stage up to an output bit, except in packed output.
                     one = int(gr.minor_version()) >= 10 and not packed
                     self.assertEqual([len(o) for o in found[:-1]], [0, 0, 0, 0, one, 0, 0])
                     np.testing.assert_array_equal(found[-1],

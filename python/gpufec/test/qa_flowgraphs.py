@@ -163,8 +163,8 @@ class qa_live(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         sys.path.insert(0, cls.folder.name)
         cls.addClassCleanup(sys.path.remove, cls.folder.name)
-        # Compiles all flowgraphs that the tests run with one call, because grcc spends most of its
-        # time loading blocks.
+        # Compiles all flowgraphs that the tests run with one call of grcc, which then loads the
+        # blocks only once.
         done = subprocess.run(
             ["grcc", "-o", cls.folder.name] +
             [str(path) for path in EXAMPLES
@@ -185,7 +185,7 @@ class qa_live(unittest.TestCase):
         spec.loader.exec_module(module)
         top = getattr(module, name)(**parameters)
         top.start()
-        if hasattr(top, "flowgraph_started"): # from GNU Radio 3.10.11 on, probes wait for it
+        if hasattr(top, "flowgraph_started"): # from GNU Radio 3.10.11 on, probes await this event
             top.flowgraph_started.set()
 
         def end():
@@ -299,8 +299,8 @@ class qa_live(unittest.TestCase):
     @unittest.skipUnless(is_there("dvbs2rx_receiver") and shutil.which("dvbs2-tx"),
                          "gr-dvbs2rx is not installed")
     def test_dvbs2rx_receiver(self):
-        """The example outputs only packets of gr-dvbs2rx's transmitter, after its synchronisation
-        has settled. Until then about 90 frames are lost, as with gr-dvbs2rx's own decoders."""
+        """The example outputs more than 400 packets, and all of them, except perhaps an incomplete
+        last one, are packets that gr-dvbs2rx's transmitter has sent."""
         path = [os.path.join(self.folder.name, name) for name in ("in.ts", "iq", "out.ts")]
         source = np.random.default_rng(6)
         packets = [bytes([0x47, 1, 0, 16 + number % 16]) + source.bytes(184)

@@ -131,8 +131,8 @@ class qa_ldpc(unittest.TestCase):
                 self.assertTrue(np.array_equal(coded, symbols.view(np.float32) < 0))
 
     def test_encoder_agrees_with_gr_dtv_on_other_standards(self):
-        """Compares codes of DVB-S2X and DVB-T2. DVB-S2X normal 2/9 and medium frames are left out:
-        gr-dtv punctures them."""
+        """Compares codes of DVB-S2X and DVB-T2. The unpunctured codes of S2X (normal 2/9, medium)
+        are left out, because gr-dtv has only the punctured codes of VL-SNR frames."""
         def check(standard, size, rate, dtv_standard, frame, code, modulation=dtv.MOD_OTHER):
             encoder = gpufec.ldpc_encoder(standard, size, rate, packed_input=False,
                                           packed_output=False)
@@ -553,8 +553,8 @@ class qa_ldpc(unittest.TestCase):
             posterior.view(np.int8), np.clip(said + received, -127, 127).ravel()))
 
     def test_extrinsic_is_posterior_less_channel(self):
-        """Posterior minus extrinsic LLR is exactly the channel LLR. At rate 1/2 the decoder's
-        internal scale is two steps per nat, so with llr_scale 2 nothing is rounded."""
+        """Posterior minus extrinsic LLR is exactly the channel LLR where neither saturates. At rate
+        1/2 the decoder's internal scale is two steps per nat, so llr_scale 2 needs no rounding."""
         code = dict(frame_size="short", rate="1/2")
         coded, nats = self.noisy(6, 1.3, **code)
         values = np.clip(to_int8(nats), -96, 96)

@@ -594,7 +594,8 @@ class qa_acm(unittest.TestCase):
 
 class qa_transport_streams(unittest.TestCase):
     def test_LengthOfABbframe_BecomesThatOfItsPackets(self):
-        """Holds for bbframe_to_ts, and for the receiver with one MODCOD and with ACM."""
+        """bbframe_to_ts and dvbs2_fec_receiver, with one MODCOD and with ACM, replace the length
+        tags of ten frames by tags with the lengths of their packets."""
         packets, frames = qa_bbframe.transport_packets(130), []
         units, at = qa_bbframe.bits_of_units(packets), 0
         n, k = qa_bbframe.lengths(("dvbs2", "short", "8/9"))

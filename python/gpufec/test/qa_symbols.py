@@ -557,7 +557,7 @@ class qa_symbols(unittest.TestCase):
                          (5, 1, 0, 0))
 
     def test_modcods_that_do_not_exist_are_refused(self):
-        """Error messages name the parameter and the allowed values."""
+        """Error messages name the wrong parameter, and the allowed values or the missing MODCOD."""
         s2x = dict(standard="dvbs2x")
         for wrong, text in (
                 (dict(standard="dvbt2"), 'standard is "dvbt2": allowed are dvbs2 and dvbs2x'),

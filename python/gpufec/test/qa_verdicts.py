@@ -30,10 +30,10 @@ THRESHOLDS = {"ccsds": 4.5, "dvb_1_2": 4.5, "dvb_2_3": 5.0, "dvb_3_4": 5.5, "dvb
 FRAMED = {"lte": dict(frame_bits=500), "wimax": dict(frame_bits=480),
           "80211_1_2": dict(termination="terminated", frame_bits=1000),
           "gsm": dict(frame_bits=185)}
-# Es/N0 in dB per symbol, by constellation, frame size and rate.
+# Approximate decoding thresholds: Es/N0 in dB per symbol, by constellation, frame size and rate.
 SYMBOLS = {("qpsk", "short", "1/2"): 1.2, ("8psk", "short", "3/4"): 8.2,
            ("16apsk", "short", "3/4"): 10.5, ("qpsk", "normal", "8/9"): 6.3}
-# Es/N0 in dB per coded bit, by standard, frame size and rate.
+# Approximate decoding thresholds: Es/N0 in dB per coded bit, by standard, frame size and rate.
 LDPC = {("dvbs2", "short", "1/2"): -2.0, ("dvbs2", "short", "8/9"): 3.6,
         ("dvbs2", "normal", "3/4"): 1.1, ("wifi", "648", "1/2"): -0.5,
         ("wifi", "1944", "5/6"): 2.6}
@@ -150,8 +150,8 @@ def wrong_ldpc():
 
 
 def plframes(symbols, frame_size, rate, constellation, pilots, header):
-    """Returns the symbols of gr-dtv's PLFRAMEs of XFECFRAMEs; without `header`, PLHEADERs are
-    removed."""
+    """Returns the symbols of the PLFRAMEs that gr-dtv makes of XFECFRAMEs, without the PLHEADERs if
+    `header` is false."""
     sink, graph = blocks.vector_sink_c(), gr.top_block()
     graph.connect(blocks.vector_source_c(symbols.tolist()), dtv.dvbs2_physical_cc(
         dtv.FECFRAME_SHORT if frame_size == "short" else dtv.FECFRAME_NORMAL,

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests examples/zeromq_frames.py: all frames are decoded, in order, even if a worker is lost."""
+"""Tests examples/zeromq_frames.py: all frames are decoded, in order, even if a worker is lost or
+invalid messages arrive."""
 
 import argparse
 import importlib

@@ -146,8 +146,8 @@ class qa_grc(qa_grc_case.grc_case):
         return f"{preset.title}: " + ", ".join(parts)
 
     def test_errors_begin_with_words(self):
-        """The text of each check (its error message) begins with the name of a field of the
-        block."""
+        """Except for the Viterbi decoder definition, the error message of each check begins with
+        the name of a field of the block."""
         for key, block_class in self.platform.blocks.items():
             if "gpufec_" in key and key != "variable_gpufec_viterbi_decoder_def":
                 labels = [p["label"].split(" (")[0].rstrip(":") for p in
@@ -420,8 +420,8 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertEqual(top.decoder.nitems_written(0), 4 * 11880 // 8)
 
     def test_decoders_for_gr_fec(self):
-        """The decoder definitions can replace gr-fec's own without other changes to the
-        flowgraph."""
+        """gr-fec's extended decoder runs with the decoder definitions, and outputs more than 40,000
+        bits."""
         alist = tempfile.NamedTemporaryFile("w", suffix=".alist")
         self.addCleanup(alist.close)
         alist.write("4 2\n1 3\n1 1 1 1\n3 1\n1\n1\n1\n2\n1 2 3\n4\n") # K = 2

@@ -252,7 +252,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
             decoder = lambda rate: gpufec.gpu_ldpc_dvbs2(soft_input="symbols", backend="cpu",
                                                          rate=rate, **code)
             with self.subTest(**code):
-                if False in red.values(): # set_code() is faster than a new decoder
+                if False in red.values(): # set_code() needs no new decoder per rate
                     made = decoder(min(red, key=red.get))
                     found = {rate: refused(made.set_code, f"{size} {rate}") for rate in red}
                 else:

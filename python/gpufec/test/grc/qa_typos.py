@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that error messages of blocks, array functions and the tool suggest a
-correction of misspelt names."""
+"""Tests that error messages of blocks, array functions and the tool suggest a correction of
+misspelt names, and that names in another case are accepted."""
 
 import contextlib
 import inspect

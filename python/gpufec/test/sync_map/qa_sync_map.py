@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests gpu_sync_map in flowgraphs: error rates, outputs, codes and parameters."""
+"""Tests gpu_sync_map, sync_encoder and channel_bsid in flowgraphs: error rates, outputs, priors,
+codes and parameters."""
 
 import pathlib
 import re
@@ -83,7 +84,7 @@ class qa_sync_map(unittest.TestCase):
         same, _ = run(support.array_source(bits, 100, 2), gpufec.channel_bsid(0.1, 0.05))
         again, _ = run(support.vector_source(bits), gpufec.channel_bsid(0.1, 0.05))
         np.testing.assert_array_equal(same, again)
-        # The number of insertions before a bit has a geometric distribution.
+        # The number of insertions before a bit has a geometric distribution with mean 0.1 / 0.9.
         expected = 30000 * (1 - 0.05 + 0.1 / 0.9 - 0.1 / 0.9 * 0.05)
         self.assertLess(abs(len(again) - expected), 600)
         framed, tags = run(support.vector_source(bits[:-1]),
@@ -141,8 +142,8 @@ class qa_sync_map(unittest.TestCase):
                 np.testing.assert_allclose(same, out, atol=1e-5)
 
     def test_receivers_and_thresholds(self):
-        """The corridor forms produce the exact result with loose limits, and a different result
-        with tight limits."""
+        """Each receiver of form "corridor" produces the exact result with loose limits, and another
+        result with tight limits."""
         _, frames = small_frames(30, 0.03)
 
         def posteriors(**parameters):
@@ -295,7 +296,7 @@ class qa_sync_map(unittest.TestCase):
         self.assertEqual(book.shape, (20, 6))
         self.assertEqual(book.dtype, np.uint8)
         words = book.reshape(5, 4, 6)
-        # The word of symbol 0 is the marker; other words differ from it in few bits.
+        # The word of symbol 0 is the marker; the other words differ from the marker in one bit.
         self.assertEqual([sorted(w) for w in (words ^ words[:, :1]).sum(axis=2)],
                          [[0, 1, 1, 1]] * 5)
         marker = gpufec.codebook_marker(4, 5, "01", seed=0)

@@ -58,7 +58,7 @@ class qa_sync_map_running(unittest.TestCase):
         """With frame_items, frames decode like tagged frames, even with few output items per call.
         Length tags then have no effect on the frames, and the block copies them like other tags."""
         _, frames = small_frames(60)
-        frames = [np.resize(f, 32) for f in frames] # pads each frame with its own beginning
+        frames = [np.resize(f, 32) for f in frames] # repeats or cuts frames to 32 items
         prior = dict(end_first=-3, end_prior=[1.0] * 8)
         items = np.concatenate(frames)
         for backend in ("cpu", "auto"):
@@ -206,8 +206,8 @@ class qa_sync_map_running(unittest.TestCase):
         np.testing.assert_array_equal(run(framed_source(frames), block)[0], plain)
 
     def test_lock_and_unlock_in_the_middle_of_a_frame(self):
-        """If the buffers around the block, whose items lock() loses, are empty, no items are lost:
-        the block retains the items inside it."""
+        """lock() loses only items in the buffers around the block, which the test first lets run
+        empty. The block retains the items inside it."""
         for mode in ("framed", "stream"):
             symbols, frames = small_frames(40, 0.0)
             items = np.concatenate(frames)

@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests several devices, failing devices, and input and output in place in GNU Radio's buffers.
+"""Tests gpu_viterbi_pbvd on several devices, on failing devices, and with input and output in place
+in GNU Radio's buffers.
 
 The devices are real, or simulated by lib/testing/simulated_device.h. Only simulated devices fail.
 A "ring" is a buffer of GNU Radio between two blocks.
@@ -203,8 +204,8 @@ class qa_viterbi_devices(unittest.TestCase):
             self.assertEqual(said, copied, lines)
 
     def test_a_stop_while_output_goes_to_the_ring(self):
-        """If a run is stopped while the device writes to the ring, its output is correct so far,
-        and the next run has none of it."""
+        """If a run is stopped while the device writes to the ring, the bytes that it has output
+        are correct, and the next run outputs none of its bytes."""
         expected, _ = support.decode(self.items, **self.small)
         decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", **self.small)
         for _ in range(3):

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests frames: exact counts and bits, for every termination."""
+"""Tests gpu_viterbi_pbvd with frames: numbers of bits and their values, for every termination."""
 
 import unittest
 
@@ -63,7 +63,7 @@ class qa_viterbi_frames(unittest.TestCase):
         for soft_input in ("float", "packed4", "uint8"):
             for termination in TERMINATIONS:
                 for puncturing in ("", PUNCTURED):
-                    # With 121 bits, a punctured frame has an odd number of values.
+                    # 121 bits fill neither whole bytes nor whole puncturing periods.
                     self.check(support.random_bits(121 * 7, 2), 121, soft_input,
                                termination=termination, puncturing=puncturing, batch=2)
 

@@ -114,8 +114,8 @@ class qa_viterbi_lock(unittest.TestCase):
             self.assertIsNotNone(found(bits, output))
 
     def test_frames(self):
-        """The decoder locks to terminated frames that begin at any value of the input, with either
-        sign, which their zero tails determine."""
+        """The decoder locks to terminated frames that begin at any value of the input. It finds the
+        sign of the values by the zero tails of the frames."""
         frame_bits, frames = 189, 100
         code = support.code_of(gpufec.find_conv_preset("gsm"))
         bits = support.random_bits(frame_bits * frames, 17)
@@ -228,7 +228,8 @@ class qa_viterbi_lock(unittest.TestCase):
         block = decoder(lock_memory=20000)
         output, tags, _ = run(np.concatenate([noise, items]), block)
         (_, lock), = support.tags_of(tags, LOCK)
-        # The lock begins with the oldest buffered value, in the noise.
+        # The lock begins with the oldest buffered value, about lock_memory values before the
+        # signal.
         self.assertAlmostEqual(lock["first_value"], len(noise) - 20000, delta=5000)
         self.assertEqual(lock["dropped"], lock["first_value"])
         self.assertIsNotNone(found(bits, output))

@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests running decoders: restarts, slow streams, setters, several decoders at once."""
+"""Tests gpu_viterbi_pbvd in running flowgraphs: restarts, slow streams, setters, several decoders
+at once."""
 
 import threading
 import time
@@ -100,8 +101,8 @@ class qa_viterbi_running(unittest.TestCase):
             np.testing.assert_array_equal(output, expected)
 
     def test_lock_and_unlock_lose_nothing_of_the_block(self):
-        """If the buffers around the block, whose items lock() loses, are empty, no bits are lost:
-        the block retains the items inside it."""
+        """lock() loses only items in the buffers around the block, which the test first lets run
+        empty. The block retains the items inside it."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=2, max_latency_ms=5,

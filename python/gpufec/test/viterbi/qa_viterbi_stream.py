@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests streams: exact counts and bits, for input in chunks of any size, in all input formats."""
+"""Tests gpu_viterbi_pbvd with streams: numbers of bits and their values, for input in chunks of any
+size, in all input formats."""
 
 import unittest
 

@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests tags: exact output items, converted lengths, and tags that the block adds."""
+"""Tests the tags of gpu_viterbi_pbvd: output items of input tags, converted lengths, and tags that
+the block adds."""
 
 import math
 import unittest
@@ -21,7 +22,7 @@ SMALL = dict(decode_length=32, batch=4)
 
 
 def marks(items):
-    """Returns a tag for each of `items` items; its value is the item's index."""
+    """Returns a tag for each of `items` items, with the index of the item as value."""
     return [(i, MARK, pmt.from_long(i)) for i in range(items)]
 
 
