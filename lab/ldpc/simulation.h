@@ -24,7 +24,8 @@ public:
     static constexpr unsigned words = 64;
 
     //! Makes frames of the first code of \p options. \p ebn0_db is in dB; infinity means
-    //! no noise. \throws std::invalid_argument
+    //! no noise. \throws std::invalid_argument if the code cannot be encoded, or if
+    //! \p ebn0_db is below −100 or NaN
     frame_source(const ldpc_options& options, double ebn0_db, std::uint64_t seed);
 
     //! Returns the size in bytes of a frame's channel values.
@@ -73,7 +74,7 @@ public:
     virtual ~device_channel() = default;
     virtual std::string device() const = 0;
     //! Simulates up to \p frames frames and passes their results, in order, to \p take,
-    //! until \p take returns false. \throws device_error
+    //! until \p take returns false. \throws device_error if the device fails
     virtual void run(std::uint64_t frames, const taker& take) = 0;
 };
 

@@ -18,7 +18,7 @@ namespace {
 struct meaning {
     std::int64_t stage;
     unsigned polynomial;
-    bool flipped; // sign change by either the hypothesis or the code, but not by both
+    bool flipped; // whether exactly one of hypothesis and code inverts the sign
 };
 
 // Returns what stream values 0 to `count` − 1 represent under a hypothesis. The values

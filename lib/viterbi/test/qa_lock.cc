@@ -650,8 +650,8 @@ TEST(viterbi_lock, IdleStretchesAndFades_KeepTheLock)
         }
         return decode(viterbi_options{ code }, values);
     };
-    // The lock survives a code sequence, erasures, and constant values, although these
-    // are no code sequence.
+    // The lock survives a code sequence, erasures, and constant values, which are no
+    // sequence of this code.
     for (const auto& got : { with([](std::size_t i) { return i % 2 ? -40 : 40; }),
                              with([](std::size_t) { return 40; }),
                              with([](std::size_t) { return 0; }) }) {
