@@ -110,7 +110,7 @@ private:
 
     const std::string d_parameter, d_name, d_label;
     const std::filesystem::path d_path; // with symbolic links resolved
-    const bool d_shared;                // the path is that of an open descriptor
+    const bool d_shared;                // whether the path is that of an open descriptor
     bool d_replaceable = false;
     bool d_open = false; // between open() and close()
     std::optional<file> d_in_place, d_temporary;

@@ -3,7 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests of gpufec ber: error rates of each decoder, progress and noise."""
+"""Tests of gpufec ber: error rates of each decoder, their confidence, seeds, the place where noise
+is made, tables and pictures, and the progress line."""
 
 import json
 import math
@@ -202,8 +203,8 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertEqual(one[0]["frame_errors"], 3)
 
     def test_BitsThatAreNotSent_HaveNoNoise(self):
-        """33 of the 68 blocks of a codeword are sent. With float input, fewer frames are wrong than
-        with int8 input."""
+        """33 of the 68 columns of the base graph are sent. With float input, fewer frames are wrong
+        than with int8 input."""
         wrong = []
         for name in ("int8", "float"):
             result = run("ber", "ldpc", "--backend", "cpu", "--standard", "nr", "--frame-size",
