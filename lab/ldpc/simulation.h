@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Simulates the error rates of the LDPC decoders with QPSK, or BPSK, and white Gaussian
- * noise. */
+/* Simulates the error rates of the LDPC decoders on the AWGN channel, with QPSK or, at
+ * the same Eb/N0, BPSK. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_SIMULATION_H
 #define INCLUDED_GPUFEC_LDPC_SIMULATION_H
@@ -85,7 +85,7 @@ struct simulation_options {
     //! The simulation ends after this many wrong frames; 0: no limit.
     std::uint64_t min_frame_errors = 20;
     std::uint64_t max_frames = 100000;
-    bool reference = false; //!< also decode the same noise by sum-product in double
+    bool reference = false; //!< whether sum-product in double decodes the noise too
     unsigned threads = 1;   //!< number of threads for noise and for the reference
     //! Selects whether host or device generates messages and noise. The device supports
     //! only int8 values, and no reference.

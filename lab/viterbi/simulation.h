@@ -118,7 +118,7 @@ struct simulation_options {
     //! Maximum number of information bits, rounded up to whole segments.
     std::uint64_t max_bits = 100'000'000;
     unsigned threads = 1;   //!< threads for noise and for maximum-likelihood decoding
-    bool reference = false; //!< also decode by maximum likelihood, on the same noise
+    bool reference = false; //!< whether maximum likelihood decodes the same noise too
     //! Whether host or device generates data and noise. The device supports int8 and
     //! packed4 only, and no reference decoder.
     channel_options<device_channel, simulation_options> simulated_channel = {};
@@ -147,7 +147,7 @@ struct simulation_result {
     error_counter reference;
     //! Number of the decoder's errors in each tenth of max_bits.
     std::vector<std::uint64_t> errors_by_tenth = std::vector<std::uint64_t>(10);
-    std::string backend, device;  //!< of the decoder
+    std::string backend, device;  //!< where the decoder ran
     std::string channel = "host"; //!< "host" or "device", which generated data and noise
     unsigned decode_length = 0;   //!< D of the decoder, in bits
     unsigned overlap = 0;         //!< L of the decoder, in stages

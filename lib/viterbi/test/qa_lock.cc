@@ -449,7 +449,7 @@ TEST(viterbi_lock, Slip_IsFound)
                 ASSERT_EQ(got.changes.size(), 3u);
                 EXPECT_FALSE(got.changes[1].locked);
                 EXPECT_NEAR(double(got.changes[2].first_value), double(slip), 200);
-                // Bits before and after the slip are decoded.
+                // Before and after the slip, at most 7 decoded bits are wrong.
                 const auto bit = std::size_t(slip * code.rate());
                 EXPECT_GE(find(got.bits, &sent.bits[100], bit - 400), 0);
                 EXPECT_GE(find(got.bits, &sent.bits[bit + 300], 20000), 0);
@@ -538,7 +538,8 @@ TEST(viterbi_lock, TerminatedFrames_AreFound)
 }
 
 // A frame surrounded by noise is too short and weak to be found by itself, but the
-// decoder decodes the frame with the phase of the lock before or after.
+// decoder decodes the frame, with at most 7 wrong bits, by the phase of the lock before
+// or after.
 TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
 {
     const auto code = conv_code::preset("ccsds");
