@@ -108,8 +108,8 @@ public:
 struct simulation_options {
     viterbi_options decoder;
     double ebn0_db = 3;     //!< Eb/N0 in dB; infinity: no noise
-    //! Noiseless received value in int8 steps, above 0 and up to 127. That of packed4
-    //! is proportional to it; float input is not affected.
+    //! Noiseless received value in int8 steps, above 0 and up to 127. Values of packed4
+    //! scale in proportion, and float input does not depend on it.
     double amplitude = 32;
     std::uint64_t seed = 1; //!< seed of data and noise
     //! The simulation ends after the segment (about 65,536 bits) in which each decoder
