@@ -18,7 +18,8 @@ from gpufec_tool import PROGRESS, main, run, terminal
 
 
 def check_channel(test, decoder):
-    """Checks that --channel selects where noise is made, and that the results are equal."""
+    """Checks that --channel selects where noise is made, that the results are equal, and that a
+    device is refused with options that it does not support."""
     size = {"viterbi": ["--max-bits", "2e5"],
             "ldpc": ["--frame-size", "short", "--max-frames", "30"]}[decoder]
     call = ["ber", decoder, *size, "--range", "1", "--json", "-"]

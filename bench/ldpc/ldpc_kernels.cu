@@ -476,8 +476,8 @@ double error_rate(const ldpc_code& code,
     return double(wrong) / frames;
 }
 
-// Prints error rates at rising Es/N0, in steps of \p by dB, until the frame error rate is
-// below 1e-3 or Es/N0 has risen by 16 steps and 2 dB.
+// Prints error rates at rising Es/N0 from \p es_n0_db on, in steps of \p by dB. Ends when
+// the frame error rate is below 1e-3, or when Es/N0 has risen by 16 · \p by + 2 dB.
 void threshold(const ldpc_code& code,
                const options& o,
                double es_n0_db,
@@ -527,7 +527,7 @@ void tune(const ldpc_code& code,
 }
 
 // Compares the sum-product kernel with the reference: prints the number of frames with
-// equal decisions, with equal iterations, and decoded to a codeword.
+// equal decisions, with equal iterations, and decoded to a codeword by each of the two.
 void check(const ldpc_code& code,
            double es_n0_db,
            unsigned iterations,

@@ -164,7 +164,7 @@ struct channel_slot : round_slot {
     // The next members describe the batch in flight.
     std::uint64_t first_bit = 0; // index of its first bit among all data bits
     std::uint32_t rows = 0;      // number of frames; 1 for a stream
-    std::uint64_t bits = 0; // decoded bits per row
+    std::uint64_t bits = 0;      // decoded bits per row
 };
 
 class cuda_channel final : public device_channel,

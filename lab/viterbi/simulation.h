@@ -107,7 +107,7 @@ public:
 
 struct simulation_options {
     viterbi_options decoder;
-    double ebn0_db = 3;     //!< Eb/N0 in dB; infinity: no noise
+    double ebn0_db = 3; //!< Eb/N0 in dB; infinity: no noise
     //! Noiseless received value in int8 steps, above 0 and up to 127. Values of packed4
     //! scale in proportion, and float input does not depend on it.
     double amplitude = 32;

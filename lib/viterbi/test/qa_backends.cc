@@ -309,8 +309,8 @@ std::string case_name(const testing::TestParamInfo<test_case>& info)
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cpu, testing::ValuesIn(cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cuda, testing::ValuesIn(cases()), case_name);
 
-// Long runs of full-scale values with random signs produce the largest path metrics,
-// which must not overflow.
+// Full-scale values with random signs make path metrics grow and spread quickly. If path
+// metrics overflowed, the decoded bits would differ from those of the reference.
 TEST(viterbi_range, FullScaleValues_StayInRange)
 {
     for (const auto& code : { conv_code(7, { 0171, 0133 }),
