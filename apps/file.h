@@ -65,8 +65,8 @@ private:
 /*!
  * \brief An output file of the program; "-" is standard output.
  *
- * The path does not change before the first write. Existing content stays until the new
- * content is complete: new content is written to a temporary file in the same folder,
+ * Nothing is created or changed before the first write. Existing content stays until the
+ * new content is complete: new content is written to a temporary file in the same folder,
  * which is then renamed. write() writes files without content in place. Pipes, devices,
  * open descriptors (/dev/stdout) and files that cannot be replaced with their owner and
  * permissions are always written in place. Functions throw std::runtime_error, which
@@ -82,7 +82,7 @@ public:
     ~output_file();
 
     const std::string& name() const { return d_name; }
-    //! Returns whether the path has existing content that stays until close().
+    //! Returns whether the file has content that stays until close().
     bool keeps_content() const;
     //! Returns whether the file can be replaced by renaming a temporary file, so that
     //! replace() may be called more than once.
@@ -110,7 +110,7 @@ private:
 
     const std::string d_parameter, d_name, d_label;
     const std::filesystem::path d_path; // with symbolic links resolved
-    const bool d_shared;                // the path is that of an open descriptor
+    const bool d_shared;                // whether the path is that of an open descriptor
     bool d_replaceable = false;
     bool d_open = false; // between open() and close()
     std::optional<file> d_in_place, d_temporary;

@@ -155,7 +155,8 @@ struct command_line {
     json description_for_programs() const;
 
     //! Parses the arguments. Returns nothing after printing the help for --help, or the
-    //! description for --describe. \throws usage_error
+    //! description for --describe.
+    //! \throws usage_error if a positional argument is missing or an option is invalid
     std::optional<option_values> parse(const arguments& args) const;
 };
 
@@ -168,8 +169,8 @@ std::string help_end(const std::string& examples);
 std::string wrapped(const std::string& text);
 
 //! Returns the values of a range: "A:STEP:B" (A, A + STEP and so on, up to and including
-//! B; at most 1000 values), a single number, or "inf". \throws usage_error, which names
-//! the option \p name
+//! B; at most 1000 values), a single number, or "inf".
+//! \throws usage_error, which names the option \p name, if \p text is none of these
 std::vector<double> parse_range(const std::string& name, const std::string& text);
 
 } // namespace gr::gpufec

@@ -158,8 +158,8 @@ public:
     std::ostringstream text;
 
 private:
-    // Adds \p rate in units of d_work per second, such as edge iterations, if the decoder
-    // has such a unit. Ends the line of text.
+    // Adds \p rate, the work per second, if the decoder counts work (d_work, such as edge
+    // iterations). Ends the line of text.
     void add_work(json& j, const std::string& prefix, double rate)
     {
         if (!d_work.empty()) {

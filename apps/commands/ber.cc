@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* gpufec ber: error rates over a simulated channel. */
+/* gpufec ber: simulates error rates, prints and reports them, and resumes an earlier
+ * simulation. */
 
 #include "file.h"
 #include "progress.h"
@@ -165,7 +166,7 @@ public:
     {
     }
 
-    //! \throws interruption
+    //! Runs all points. \throws interruption if a signal ends the simulation
     void run()
     {
         for (const double at : d_simulation.range) {

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* gpufec info: the devices of this machine, and the defaults that depend on them. */
+/* gpufec info: the devices of this machine, the presets of the Viterbi decoder, the LDPC
+ * codes, and parameters that the decoders choose. */
 
 #include "cuda/devices.h"
 #include "file.h"

@@ -39,10 +39,12 @@ struct dvb_names {
 //! Returns whether --soft-input selects symbols.
 bool has_symbols(const option_values& values);
 //! Returns the code that the options select, and prints its warning, if any.
-//! \throws usage_error, std::invalid_argument
+//! \throws usage_error if an option is malformed or contradicts another option
+//! \throws std::invalid_argument if there is no such code
 ldpc_code ldpc_code_of(const option_values& values);
 //! Returns the options of the decoder, and warns of options that have no effect.
-//! \throws usage_error, std::invalid_argument
+//! \throws usage_error if an option is malformed or contradicts another option
+//! \throws std::invalid_argument if there is no such code, format or algorithm
 ldpc_options parse_ldpc(const option_values& values);
 
 } // namespace gr::gpufec

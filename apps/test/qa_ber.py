@@ -3,7 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests of gpufec ber: error rates of each decoder, progress and noise."""
+"""Tests of gpufec ber: error rates of each decoder, their confidence, seeds, the place where noise
+is made, tables and pictures, and the progress line."""
 
 import json
 import math
@@ -17,7 +18,8 @@ from gpufec_tool import PROGRESS, main, run, terminal
 
 
 def check_channel(test, decoder):
-    """Checks that --channel selects where noise is made, and that the results are equal."""
+    """Checks that --channel selects where noise is made, that the results are equal, and that a
+    device is refused with options that it does not support."""
     size = {"viterbi": ["--max-bits", "2e5"],
             "ldpc": ["--frame-size", "short", "--max-frames", "30"]}[decoder]
     call = ["ber", decoder, *size, "--range", "1", "--json", "-"]
@@ -202,8 +204,8 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertEqual(one[0]["frame_errors"], 3)
 
     def test_BitsThatAreNotSent_HaveNoNoise(self):
-        """33 of the 68 blocks of a codeword are sent. With float input, fewer frames are wrong than
-        with int8 input."""
+        """33 of the 68 columns of the base graph are sent. With float input, fewer frames are wrong
+        than with int8 input."""
         wrong = []
         for name in ("int8", "float"):
             result = run("ber", "ldpc", "--backend", "cpu", "--standard", "nr", "--frame-size",

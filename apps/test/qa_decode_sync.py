@@ -90,7 +90,7 @@ class qa_decode_sync(unittest.TestCase):
 
     def test_reads(self):
         """Three reads per frame (unchanged, with a deletion, with an insertion) are decoded without
-        further errors, with any batch size."""
+        further errors. The output is the same with batches of two frames."""
         reads = []
         for frame in self.frames:
             reads += [frame, frame[:40] + frame[41:], frame[:90] + [1] + frame[90:]]

@@ -105,7 +105,8 @@ class qa_decode(unittest.TestCase):
 
 
 class qa_wrong_code(unittest.TestCase):
-    """Tests of the reported channel error rate, and of the warning of noise."""
+    """Tests of the reported channel error rate, of the warning that the input is noise or has
+    another code, and of phase search."""
 
     def setUp(self):
         generator = random.Random(7)

@@ -3,7 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests of gpufec encode: gpufec decode returns the encoded data."""
+"""Tests of gpufec encode: gpufec decode returns the encoded data; formats, pace, reports and
+messages are right."""
 
 import json
 import os

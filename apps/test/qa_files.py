@@ -72,7 +72,8 @@ class qa_files(unittest.TestCase):
             self.assertEqual(file.read(), HAMMING)
 
     def test_a_recording_that_ends_in_the_middle(self):
-        """Decodes the complete frames, and warns of an incomplete last one."""
+        """An empty recording, and an incomplete frame at the end of a recording, are reported. A
+        stream of soft values may end anywhere."""
         def said(content, *arguments):
             with open(self.source, "wb") as file:
                 file.write(content)

@@ -119,7 +119,8 @@ class qa_manual(unittest.TestCase):
 
 
 class qa_examples(unittest.TestCase):
-    """Tests that run the two or three example commands at the end of each help text."""
+    """Tests that run the example commands at the end of each help text, and compare files that they
+    decode with the original ones."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -309,7 +309,7 @@ class qa_messages(unittest.TestCase):
 
 
 class qa_json(unittest.TestCase):
-    """Tests of --json FILE with every command, and of "-" for standard output."""
+    """Tests of --json FILE with info, bench, ber and decode, and of "-" for standard output."""
 
     COMMANDS = (("info",), ("bench", "viterbi", "--seconds", "0.05", "--runs", "1"),
                 ("bench", "ldpc", "--frame-size", "short", "--seconds", "0.05", "--runs",

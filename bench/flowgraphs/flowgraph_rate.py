@@ -17,8 +17,8 @@ With one block, the script then measures the CPU time of the block's thread whil
 slow.
 
 Usage: flowgraph_rate.py [--backend B] [--threads N] [--blocks N] [--devices LIST]
-                         [--batch N] [--rounds N] [--seconds S] [--gpufec PROGRAM]
-                         [--json FILE]
+                         [--batch N] [--rounds N] [--seconds S] [--starved-seconds S]
+                         [--gpufec PROGRAM] [--json FILE]
 """
 
 import argparse

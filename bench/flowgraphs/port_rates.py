@@ -39,7 +39,7 @@ from flowgraph_rate import thread_seconds  # noqa: E402
 PAGE = 4096
 FRAMES = 64    # number of different noisy frames
 RECORDING_BYTES = 64 << 20
-SETTLE_S = 0.6 # time after which the rate of a flowgraph is constant
+SETTLE_S = 0.6 # time from the start of a flowgraph to the beginning of a measurement
 SYNC = dict(q=32, n=10, frame_symbols=210)
 SYNC_BITS = 5
 BOOK = gpufec.codebook_davey_mackay(10, 32, 210, 1)

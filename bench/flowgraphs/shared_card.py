@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures many decoder blocks that share a GPU, and the memory of each.
+"""Measures the rates of many decoder blocks that share a GPU, and the memory of each kind of block.
 
 Each kind of block is measured alone first, then blocks of all kinds in one flowgraph, each with its
 own source in memory and its own null sink. A block's part is its rate divided by the rate of one
@@ -13,7 +13,7 @@ default options: device memory by nvidia-smi, and the resident memory of the pro
 pinned buffers.
 
 With --leave-mib N, the script first allocates all of the device's memory except N MiB, to simulate
-a small card; the result then has the blocks' batch sizes.
+a small card. The result has the batch size of each kind, which depends on the free memory.
 
 Usage: shared_card.py [--blocks N] [--seconds S] [--rounds N] [--leave-mib N] [--json FILE]
 """

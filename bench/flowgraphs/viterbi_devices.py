@@ -5,13 +5,14 @@
 
 """Compares the rate of the Viterbi decoder on several GPUs with that on one of them.
 
-The code has K=7 and rate 1/2, with int8 input. The script measures the rate of the kernels, and
-the rate from host memory to host memory with batches distributed round-robin. Each is measured on
+The code has K=7 and rate 1/2, with int8 input. The script measures the rate of the kernels, the
+rate from host memory to host memory with batches distributed round-robin, and the rate of the
+stream decoder (rows "host to host" and "stream" of `gpufec bench`). Each is measured on
 every single device and on all devices together. If GNU Radio can be imported, the script also
 measures flowgraphs with one block on all devices, and with one block per device
 (bench/flowgraphs/flowgraph_rate.py).
 
-Usage: viterbi_devices.py GPUFEC [--devices 0,1] [--json FILE]
+Usage: viterbi_devices.py GPUFEC [--devices 0,1] [--seconds S] [--json FILE]
 """
 
 import argparse

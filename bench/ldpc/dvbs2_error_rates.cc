@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the frame error rate after BCH decoding for every MODCOD of EN 302 307-1. The
- * input is symbols, Es/N0 is estimated from each frame, and early stop is on. With
- * --loss, measures instead how many dB max-log demapping loses against log-MAP. Prints
- * JSON. */
+ * input is symbols, Es/N0 is estimated from each frame, and early stop is on. Options add
+ * outliers, bursts, fades or missing signal to the symbols. With --loss, measures instead
+ * how many dB max-log demapping loses against log-MAP. Prints JSON. */
 
 #include "apps/json.h"
 #include "channel/counter_random.h"

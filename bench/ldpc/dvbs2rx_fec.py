@@ -14,7 +14,8 @@ reads the symbols. A BBFRAME is correct if all its bytes are. The symbols come f
 modulator, with Gaussian noise.
 
 Usage: dvbs2rx_fec.py [--modcod "qpsk 1/2"] [--frame-size normal] [--esn0 1.3]
-                      [--iterations 25] [--frames N] [--turns N] [--seed N] [--json FILE]
+                      [--iterations 25] [--frames N] [--turns N] [--seed N] [--folder FOLDER]
+                      [--json FILE]
 """
 
 import argparse

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the LDPC decoder of the CPU on one thread with all lanes busy, from channel
- * values in memory to decisions in memory, for every code of DVB-S2 and some of other
- * standards. Prints one JSON object per line. */
+ * values in memory to decisions or soft output in memory, for every code of DVB-S2 and
+ * some of other standards. Prints one JSON object per line. */
 
 #include "common/cpu_variant.h"
 #include "common/host_memory.h"

@@ -115,8 +115,9 @@ unsigned bch_corrects(const ldpc_code& code)
 struct options {
     ldpc_precision precision = ldpc_precision::int8;
     std::string precision_name = "int8";
-    std::string plan =
-        "-"; // a name in plan_makers; "-", "flooding": the library's choice
+    // A name in plan_makers, or the library's choice: for the layered schedule ("-") or
+    // for "flooding".
+    std::string plan = "-";
     bool sum_product = false;
     double offset = -1; // nats; -1: default of the code
     float scale = 0, limit = 0;
@@ -253,8 +254,8 @@ public:
         return e;
     }
 
-    // channel() returns the float channel values of frame f; decided() returns its packed
-    // decisions.
+    // channel() returns the float channel values of frame f, and decided() the packed
+    // decisions of frame f.
     std::vector<double> channel(std::size_t f) const
     {
         std::vector<float> x(d_code.n());
@@ -475,8 +476,8 @@ double error_rate(const ldpc_code& code,
     return double(wrong) / frames;
 }
 
-// Prints error rates at rising Es/N0, in steps of \p by dB, until the frame error rate is
-// below 1e-3 or Es/N0 has risen by 16 steps and 2 dB.
+// Prints error rates at rising Es/N0 from \p es_n0_db on, in steps of \p by dB. Ends when
+// the frame error rate is below 1e-3, or when Es/N0 has risen by 16 · \p by + 2 dB.
 void threshold(const ldpc_code& code,
                const options& o,
                double es_n0_db,
@@ -491,8 +492,8 @@ void threshold(const ldpc_code& code,
     }
 }
 
-// Prints error rates for many offsets, scales and limits, at the first Es/N0 (in steps of
-// 0.1 dB) where fewer than 3 % of the frames are wrong.
+// Prints error rates for many offsets, scales and limits, at the first Es/N0 where fewer
+// than 3 % of the frames are wrong, in up to 20 steps of 0.1 dB from \p es_n0_db.
 void tune(const ldpc_code& code,
           options o,
           double es_n0_db,
@@ -526,7 +527,7 @@ void tune(const ldpc_code& code,
 }
 
 // Compares the sum-product kernel with the reference: prints the number of frames with
-// equal decisions, with equal iterations, and decoded to a codeword.
+// equal decisions, with equal iterations, and decoded to a codeword by each of the two.
 void check(const ldpc_code& code,
            double es_n0_db,
            unsigned iterations,

@@ -3,7 +3,9 @@
 
 /* Measures the time per frame of the thread that pushes items to the synchronisation
  * decoder and pulls symbols, and prints JSON. The linker replaces the CPU decoder by one
- * that plays back recorded output. */
+ * that plays back recorded output.
+ *
+ * Usage: sync_caller [FRAMES] */
 
 #include "pipeline/cpu_decoder.h"
 #include "sync_batch.h"

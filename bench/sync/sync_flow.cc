@@ -6,7 +6,8 @@
  * the host code between block and device. For comparison, the benchmark also measures a
  * block that only reads length tags and writes gpu_sync_map's tags. Prints JSON.
  *
- * Usage: sync_flow [SECONDS] [NAME] */
+ * Usage: sync_flow [SECONDS] [NAME]
+ * Runs only the cases whose names contain NAME. */
 
 #include "apps/json.h"
 #include "flow_blocks.h"

@@ -9,7 +9,7 @@ gr-satellites has two parallel chains of blocks, one for each phase of the symbo
 its own Viterbi decoder. This receiver is compared with one that has gpu_viterbi_pbvd in place of
 each decoder, and with a single chain whose decoder has a phase search.
 
-Usage: recording_pdus.py RECORDING.wav [--noise A:STEP:B] [--seeds N] [--json FILE]
+Usage: recording_pdus.py RECORDING.wav [--noise A:STEP:B] [--seeds N] [--backend B] [--json FILE]
 """
 
 import argparse

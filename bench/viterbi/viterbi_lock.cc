@@ -135,8 +135,8 @@ private:
     std::uint64_t d_emitted = 0, d_sent = 0;
 };
 
-// Distorts sent values (shift, rotation, exchange of I and Q) so that \p h describes what
-// the receiver must undo.
+// Distorts sent values (rotation, exchange of I and Q) so that hypothesis \p h describes
+// what the receiver must undo.
 void receive(const hypothesis& h,
              const std::vector<std::int8_t>& values,
              std::vector<std::int8_t>& out)

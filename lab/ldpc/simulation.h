@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Simulates the error rates of the LDPC decoders with QPSK, or BPSK, and white Gaussian
- * noise. */
+/* Simulates the error rates of the LDPC decoders on the AWGN channel, with QPSK or, at
+ * the same Eb/N0, BPSK. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_SIMULATION_H
 #define INCLUDED_GPUFEC_LDPC_SIMULATION_H
@@ -24,7 +24,8 @@ public:
     static constexpr unsigned words = 64;
 
     //! Makes frames of the first code of \p options. \p ebn0_db is in dB; infinity means
-    //! no noise. \throws std::invalid_argument
+    //! no noise. \throws std::invalid_argument if the code cannot be encoded, or if
+    //! \p ebn0_db is below −100 or NaN
     frame_source(const ldpc_options& options, double ebn0_db, std::uint64_t seed);
 
     //! Returns the size in bytes of a frame's channel values.
@@ -73,7 +74,7 @@ public:
     virtual ~device_channel() = default;
     virtual std::string device() const = 0;
     //! Simulates up to \p frames frames and passes their results, in order, to \p take,
-    //! until \p take returns false. \throws device_error
+    //! until \p take returns false. \throws device_error if the device fails
     virtual void run(std::uint64_t frames, const taker& take) = 0;
 };
 
@@ -84,7 +85,7 @@ struct simulation_options {
     //! The simulation ends after this many wrong frames; 0: no limit.
     std::uint64_t min_frame_errors = 20;
     std::uint64_t max_frames = 100000;
-    bool reference = false; //!< also decode the same noise by sum-product in double
+    bool reference = false; //!< whether sum-product in double decodes the noise too
     unsigned threads = 1;   //!< number of threads for noise and for the reference
     //! Selects whether host or device generates messages and noise. The device supports
     //! only int8 values, and no reference.

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fills the slots of the LDPC benchmark. */
+/* Fills the slots of the LDPC benchmark, and averages the iterations of a batch. */
 
 #include "ldpc/stream/frame_batch.h"
 #include "ldpc/stream/input_format.h"

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares symbol error rates with those of an independent program. The environment
- * variable GPUFEC_GATE_FRAMES sets the number of frames per point; a full run has 3000.
- */
+/* Compares symbol error rates with those of another program (docs/performance.md,
+ * "Synchronisation: error rates"). The environment variable GPUFEC_GATE_FRAMES sets the
+ * number of frames per point, 300 by default; a full run has 3000. */
 
 #include "sync_map/cpu/decoder.h"
 #include "sync_map/test/qa_support.h"

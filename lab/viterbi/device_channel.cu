@@ -161,10 +161,10 @@ __global__ void compare(counter_random sent,
 
 struct channel_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
-    // Stream position, rows and bits of the batch in flight:
-    std::uint64_t first_bit = 0;
-    std::uint32_t rows = 0;
-    std::uint64_t bits = 0; // decoded bits per row
+    // The next members describe the batch in flight.
+    std::uint64_t first_bit = 0; // index of its first bit among all data bits
+    std::uint32_t rows = 0;      // number of frames; 1 for a stream
+    std::uint64_t bits = 0;      // decoded bits per row
 };
 
 class cuda_channel final : public device_channel,

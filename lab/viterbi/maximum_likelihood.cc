@@ -13,8 +13,9 @@ namespace gr::gpufec::viterbi {
 namespace {
 
 // Path metric of unreachable states, larger than that of any reachable state. A stage
-// adds at most 6·127 (six code bits). Reachable metrics differ by at most K − 1 = 8
-// stages, and are renormalised every 1024 stages, so they are at most (8 + 1024)·6·127.
+// adds at most 6·127 (six code bits). Reachable metrics differ by at most the sum of
+// K − 1 = 8 stages, and are renormalised every 1024 stages, so they are at most
+// (8 + 1024)·6·127.
 // The sum of this bound and `unreachable` does not overflow.
 constexpr std::int32_t unreachable = 1 << 29;
 constexpr std::size_t renormalise_every = 1024;
@@ -183,7 +184,7 @@ void maximum_likelihood_decoder::decode(const std::int8_t* values,
 /* If a run starts with equal path metrics, the final metric of each state is a lower
  * bound: no tail-biting path that begins and ends in this state has a smaller metric.
  * States are tried in the order of their bounds, until the next bound exceeds the best
- * metric. This usually takes a few runs per frame instead of one per state. */
+ * metric. This usually takes fewer runs than one per state. */
 void maximum_likelihood_decoder::decode_tailbiting(const std::int8_t* values,
                                                    std::size_t count,
                                                    std::size_t bits,

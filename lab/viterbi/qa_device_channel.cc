@@ -55,7 +55,8 @@ protected:
 
 TEST_F(viterbi_channels, Streams_HaveTheErrorsOfTheHost)
 {
-    // Strong noise makes every wrong soft value visible in the error counts.
+    // At these low Eb/N0, thousands of bits are wrong. Other soft values than the host's
+    // would therefore most likely change the counts.
     EXPECT_GT(equal(conv(k7, 1)), 3000u);
     EXPECT_GT(equal(conv(conv_code(7, { 0171, -0133 }), 0)), 3000u);
     EXPECT_GT(equal(conv(conv_code(9, { 0561, 0753, 0711 }), 0)), 1000u);

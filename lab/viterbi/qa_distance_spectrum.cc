@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests distance spectra against published tables, and the union bound against a known
- * figure. */
+/* Tests distance spectra against published tables and closed forms, the union bound, and
+ * the refusal of catastrophic codes. */
 
 #include "lab/viterbi/distance_spectrum.h"
 #include <gtest/gtest.h>
@@ -65,6 +65,8 @@ TEST(distance_spectrum, EveryPreset_IsSound)
     }
 }
 
+// The first four terms of the published spectrum give 4.40e-7: the sum of
+// c_d·Q(√(d·Eb/N0)) for d = 10, 12, 14 and 16, with c_d = 36, 211, 1404 and 11633.
 TEST(distance_spectrum, At5dB_BoundMatchesKnownFigure)
 {
     const distance_spectrum spectrum(conv_code(7, { 0171, 0133 }));

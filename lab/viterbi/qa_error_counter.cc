@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the counts of errors, error events and their positions. */
+/* Tests the counts of errors and error events, and the test of the events' positions. */
 
 #include "lab/viterbi/simulation.h"
 #include <gtest/gtest.h>

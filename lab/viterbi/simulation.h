@@ -101,14 +101,16 @@ public:
     virtual ~device_channel() = default;
     virtual std::string device() const = 0;
     //! Simulates the first \p bits information bits and reports their errors, in order,
-    //! to \p take, until \p take returns false. \throws device_error
+    //! to \p take, until \p take returns false. \throws device_error if the device fails
     virtual void run(std::uint64_t bits, const taker& take) = 0;
 };
 
 struct simulation_options {
     viterbi_options decoder;
-    double ebn0_db = 3;     //!< Eb/N0 in dB; infinity: no noise
-    double amplitude = 32;  //!< amplitude in int8 steps; packed4 scales in proportion
+    double ebn0_db = 3; //!< Eb/N0 in dB; infinity: no noise
+    //! Noiseless received value in int8 steps, above 0 and up to 127. Values of packed4
+    //! scale in proportion, and float input does not depend on it.
+    double amplitude = 32;
     std::uint64_t seed = 1; //!< seed of data and noise
     //! The simulation ends after the segment (about 65,536 bits) in which each decoder
     //! has reached this many errors, or at max_bits. 0: only at max_bits.
@@ -116,13 +118,15 @@ struct simulation_options {
     //! Maximum number of information bits, rounded up to whole segments.
     std::uint64_t max_bits = 100'000'000;
     unsigned threads = 1;   //!< threads for noise and for maximum-likelihood decoding
-    bool reference = false; //!< also decode by maximum likelihood, on the same noise
+    bool reference = false; //!< whether maximum likelihood decodes the same noise too
     //! Whether host or device generates data and noise. The device supports int8 and
     //! packed4 only, and no reference decoder.
     channel_options<device_channel, simulation_options> simulated_channel = {};
 };
 
-//! Returns the simulated channel. \throws std::invalid_argument
+//! Returns the AWGN channel for the options' Eb/N0, code rate and amplitude, seeded with
+//! the complement of \p options.seed. \throws std::invalid_argument if Eb/N0 or the
+//! amplitude is outside its range
 awgn_channel channel_of(const simulation_options& options);
 //! Returns the generator of the sent data.
 inline counter_random data_of(const simulation_options& options)
@@ -143,11 +147,12 @@ struct simulation_result {
     error_counter reference;
     //! Number of the decoder's errors in each tenth of max_bits.
     std::vector<std::uint64_t> errors_by_tenth = std::vector<std::uint64_t>(10);
-    std::string backend, device;  //!< of the decoder
+    std::string backend, device;  //!< where the decoder ran
     std::string channel = "host"; //!< "host" or "device", which generated data and noise
     unsigned decode_length = 0;   //!< D of the decoder, in bits
     unsigned overlap = 0;         //!< L of the decoder, in stages
-    double ratio = 0; //!< error rate of the decoder divided by that of the reference
+    //! Error rate of the decoder divided by that of the reference; 0 without reference.
+    double ratio = 0;
     //! Half-width of the 95 % confidence interval of \p ratio, which takes into account
     //! that both decoders see the same noise.
     double ratio_confidence = 0;

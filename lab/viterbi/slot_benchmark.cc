@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fills the slots of the Viterbi benchmark. */
+/* Fills the slots of the Viterbi benchmark, and computes the number of bits per batch. */
 
 #include "slot_benchmark.h"
 #include <algorithm>

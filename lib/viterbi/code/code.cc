@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Convolutional codes: checks of polynomials and puncturing patterns, output words of
- * branches, numbers of stages and values, and the names of terminations and formats. */
+/* Convolutional codes: checks and conversion of polynomials, puncturing patterns, output
+ * words of branches, numbers of stages and values, and the names of terminations and
+ * formats. */
 
 #include "common/refuse.h"
 #include <gnuradio/gpufec/viterbi.h>

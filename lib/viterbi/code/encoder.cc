@@ -29,7 +29,7 @@ struct conv_encoder_kernel::tables {
         // Responses to the current byte, with the inversion of outputs, and to the
         // previous byte.
         std::uint64_t now[256], before[256];
-        unsigned sent[9]; // number of coded bits sent before stages 0 to 8
+        unsigned sent[9]; // sent[s]: number of coded bits of the first s stages
     };
     // One element for each byte of the shortest sequence of bytes that has whole
     // puncturing periods.
@@ -181,8 +181,8 @@ std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
     const auto& phases = d_tables->phases;
     const auto coded = d_code.values(stage + stages) - d_code.values(stage);
     bit_writer writer(out, first, out + (first + coded + 7) / 8);
-    // Bytes begin at stages that are multiples of 8. So the first byte begins with `skip`
-    // bits of the history, and their coded bits are not written.
+    // The tables encode bytes that begin at a multiple of eight stages. So the first byte
+    // begins with `skip` bits of the history, and their coded bits are not written.
     const unsigned skip = stage % 8;
     const auto* phase = &phases[stage / 8 % phases.size()];
     const auto next = [&](const tables::phase* p) {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The presets: convolutional codes of standards and of other programs. */
+/* The presets: convolutional codes of standards and of other programs, found by name. */
 
 #include "common/names.h"
 #include <gnuradio/gpufec/viterbi.h>

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Re-encoding of decoded bits by a table, and the comparison of eight signs at a time. */
+/* Re-encoding of decoded bits by table look-up, and the count of wrong signs, eight soft
+ * values at a time. */
 
 #include "reencoder.h"
 #include <algorithm>

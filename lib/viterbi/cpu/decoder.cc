@@ -189,8 +189,8 @@ private:
                      : nullptr;
     }
 
-    // Copies `n` values of the stream or frame, as sent, from index `first` on. Missing
-    // values become erasures.
+    // Copies `n` values of the punctured stream or frame, from index `first` on, and
+    // rotates their phase. Missing values become erasures.
     void fetch(std::int64_t first, std::int64_t n, std::int8_t* to) const
     {
         if (!d_job.phase_rotation.any()) {
@@ -368,8 +368,9 @@ traits::decoder traits::make_cpu(const setup& s,
     return std::make_unique<cpu_viterbi>(s, blocks, threads, variant);
 }
 
-// Returns the default number of parallel blocks per batch: about four groups of lanes per
-// thread, so that threads share the work evenly. More would increase the latency.
+// Returns the default number of parallel blocks per batch: about four groups of max_lanes
+// blocks per thread, so that threads share the work evenly. More would increase the
+// latency.
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     const std::size_t blocks = 4 * std::max(1u, threads) * max_lanes;

@@ -256,7 +256,7 @@ private:
         }
     }
 
-    // Moves the decisions of four states into one word.
+    // Moves the decisions of four states from their path metrics into one survivor word.
     static inline void strip(vec* b, vec& survivor)
     {
         const vec mask = all((1u << H) - 1);

@@ -17,7 +17,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 constexpr unsigned max_lanes = 32;
 
-//! The trellis of a code, as the lane-parallel decoder needs it.
+//! The parameters of a code's trellis, and the output words of its branches.
 struct lane_trellis {
     unsigned constraint_length;
     unsigned outputs;
@@ -56,7 +56,7 @@ struct depuncturing {
     alignas(16) std::uint8_t from[16];
 };
 
-//! The lane-parallel decoder of one instruction set.
+//! The functions of the lane-parallel decoder for one instruction set.
 struct lane_decoder {
     unsigned lanes;
     //! Returns the number of bytes of scratch memory for windows of \p window stages. The

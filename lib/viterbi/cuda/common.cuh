@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Helpers of the Viterbi kernels: pairs of 16-bit path metrics, soft values, and the
- * output of decoded bits. */
+/* Helpers of the Viterbi kernels: arithmetic on two 16-bit path metrics in a word,
+ * unpacking of soft values, and the output of decoded bits. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_COMMON_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_COMMON_CUH

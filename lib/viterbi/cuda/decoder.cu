@@ -32,7 +32,8 @@ struct viterbi_slot : device_slot {
     buffer<std::uint32_t> soft, survivors;
     buffer<std::byte> output;
     std::unique_ptr<buffer<float>> floats; // float input before its conversion to int8
-    // One element for each check in a batch; nullptr until the first use.
+    // One element for each check of a lock (locking.h) in a batch; nullptr until the
+    // first use.
     std::unique_ptr<buffer<sign_error_counts>> error_counts;
 };
 

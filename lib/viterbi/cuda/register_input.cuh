@@ -81,7 +81,7 @@ public:
     }
 
     struct strip {
-        std::uint32_t word[2][2]; // the loaded words of each block
+        std::uint32_t word[2][2]; // [block][i]: values of stages 2i and 2i+1
     };
 
     __device__

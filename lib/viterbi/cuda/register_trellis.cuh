@@ -201,7 +201,8 @@ public:
         }
     }
 
-    //! Ends a round: moves path metrics back to the registers of their states.
+    //! Ends a round. If Moves is set, moves path metrics back to the registers of their
+    //! states.
     __device__ void end_round()
     {
         if constexpr (Moves) {

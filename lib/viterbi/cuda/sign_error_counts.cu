@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The kernel that counts sign errors for the checks of a lock. One warp per check
- * re-encodes up to 512 steps before the check. locking.h defines lock and
- * check, and class reencoder defines a step. */
+ * re-encodes up to 512 steps before the check. locking.h defines lock and check, and
+ * class reencoder defines a step. */
 
 #include "kernels.h"
 #include <cuda_runtime.h>

@@ -116,8 +116,8 @@ void check_frame_bits(const conv_code& code, termination ends, unsigned frame_bi
  *        block.
  * \param overlap L, K−1 to 4096. 0: (16/3)·(K−1)/(1−r) at code rate r (or 0.95 if r is
  *        higher), and 6·(K−1)/(1−r) from K=8 on, rounded up to a multiple of 4. K=7 at
- *        rate 1/2 gets 64, because in measurements with 48, 1.5 times as many errors
- *        begin in the last 16 stages of a block.
+ *        rate 1/2 gets 64. With 48, at Eb/N0 = 2 dB, 1.5 times as many error events as
+ *        with maximum likelihood began in the last 16 of a block's 512 stages.
  * \throws std::invalid_argument if a parameter is outside its range
  */
 block_layout make_block_layout(const conv_code& code,

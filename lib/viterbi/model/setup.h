@@ -13,7 +13,7 @@
 
 namespace gr::gpufec::viterbi {
 
-//! The constants of all batches of a decoder.
+//! The code, the layout and the formats that all batches of a decoder share.
 struct setup {
     conv_code named; //!< the code of the options, for messages and the log
     //! The same code. If a positive soft value means bit 1, all outputs are inverted,

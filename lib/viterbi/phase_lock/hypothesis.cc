@@ -18,7 +18,7 @@ namespace {
 struct meaning {
     std::int64_t stage;
     unsigned polynomial;
-    bool flipped; // sign change by either the hypothesis or the code, but not by both
+    bool flipped; // whether exactly one of hypothesis and code inverts the sign
 };
 
 // Returns what stream values 0 to `count` − 1 represent under a hypothesis. The values
@@ -222,8 +222,9 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
     for (unsigned which = 0; which < codes.size(); ++which) {
         const auto& code = codes[which];
         const auto cycle = cycle_of(code);
-        // This number of stream values is enough for is_sequence() to reject every
-        // difference that is not a code sequence.
+        // Whole cycles that cover the longest cycle of all codes and 24 stages (the
+        // memory is at most 8 stages), and two cycles more. Over so many values,
+        // is_sequence() rejects differences that are not code sequences.
         const auto count =
             cycle * ((common + 24 * code.outputs() + cycle - 1) / cycle + 2);
         for (unsigned place = 0; place < cycle; ++place) {

@@ -96,8 +96,8 @@ bool lock_monitor::judge(lock_segment& s,
             return false;
         }
     }
-    // `where` is the step at which the lock was lost most likely. The
-    // probability that the lock was lost before step `doubt` is negligible.
+    // `where` is the step at which the lock was most likely lost. Evidence of at least
+    // `holds` contradicts a loss before step `doubt`.
     const auto first = (known + unit - 1) / unit;
     const auto all = encode(s, first, end, values);
     double sum = 0, best = 0;

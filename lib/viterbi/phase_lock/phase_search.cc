@@ -21,7 +21,8 @@ namespace {
 // path metrics are still settling.
 constexpr unsigned unsettled = 128;
 constexpr std::size_t max_hypotheses = 1024;
-// Number of frames with random signs that are decoded at once to measure a chance level.
+// Number of frames that are decoded at once: with random signs to measure a chance level,
+// or by evidence().
 constexpr unsigned control_frames = 32;
 
 // The following constants belong to takeover(), which finds the change point between two

@@ -39,8 +39,7 @@ class phase_search
 public:
     //! P: limit of the probability of a false lock per window of noise.
     static constexpr double false_alarm = 1e-12;
-    //! Limit of the error rate, as a share of the chance level. A signal with more errors
-    //! is too weak to be decoded.
+    //! A hypothesis fits only if its error rate is below this share of the chance level.
     static constexpr double highest_rate = 0.8;
 
     static constexpr unsigned max_stages = 2048; //!< maximum number of stages per window

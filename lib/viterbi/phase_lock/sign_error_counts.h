@@ -23,8 +23,8 @@ struct job;
 //! Returns the number of stages between checks of a new lock: at least 512, a multiple of
 //! \p piece, the number of stages per parallel block or frame.
 std::uint64_t young_stretch(std::uint64_t piece);
-//! Returns the number of stages between checks of an established lock: those
-//! of about 16384 soft values, rounded down to a multiple of \p piece, but at least
+//! Returns the number of stages between checks of an established lock: those of about
+//! 16384 soft values, rounded down to a multiple of \p piece, but at least
 //! young_stretch().
 std::uint64_t old_stretch(const conv_code& code, std::uint64_t piece);
 

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that both backends decode noisy signals like the bit-true model: all presets and
- * terminations, random codes of every size, and int8 and packed4 input of either sign. */
+/* Tests that both backends decode clean, noisy and full-scale signals like the bit-true
+ * model: all presets and terminations, random codes of every size, and int8 and packed4
+ * input of either sign. */
 
 #include "common/cpu_variant.h"
 #include "common/host_memory.h"
@@ -171,7 +172,7 @@ prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
              bits };
 }
 
-// Returns the test with a negated signal, in which positive values mean bit 1.
+// Returns the test case with the signal negated, so that positive values mean bit 1.
 prepared with_other_sign(prepared p)
 {
     p.setup = { p.setup.named, p.setup.plan, p.setup.packed4, 1 };
@@ -308,8 +309,8 @@ std::string case_name(const testing::TestParamInfo<test_case>& info)
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cpu, testing::ValuesIn(cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cuda, testing::ValuesIn(cases()), case_name);
 
-// Long runs of full-scale values with random signs produce the largest path metrics,
-// which must not overflow.
+// Full-scale values with random signs make path metrics grow and spread quickly. If path
+// metrics overflowed, the decoded bits would differ from those of the reference.
 TEST(viterbi_range, FullScaleValues_StayInRange)
 {
     for (const auto& code : { conv_code(7, { 0171, 0133 }),

@@ -432,7 +432,7 @@ TEST(pbvd_layout, AnyCode_FitsTheLayout)
     }
 }
 
-// The decoded frame has the smallest metric of all messages, found by exhaustive search.
+// An exhaustive search finds no message with a smaller metric than the decoded one.
 TEST(reference, ShortFrame_IsTheCodewordOfLeastMetric)
 {
     for (const auto& code : { conv_code(3, { 5, 7 }),

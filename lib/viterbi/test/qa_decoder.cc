@@ -313,8 +313,9 @@ TEST_F(viterbi_decoder_cuda, BatchBeyondMemory_IsReduced)
     o.where = backend::cuda;
     o.slots = 8;
     const auto free = find_cuda_devices().devices[0].free_bytes;
-    // A parallel block needs at least 23 kB of device memory per slot, so this batch does
-    // not fit.
+    // The survivors of a parallel block need one bit per state and stage, 32 KiB for the
+    // 1024 decoded stages alone. So the batch, which leaves 20 kB per block and slot,
+    // does not fit.
     o.batch = unsigned(std::min<std::size_t>(free / 8 / 20000, 1u << 24));
     const auto decoder = viterbi_decoder::make(o, h);
     EXPECT_LT(decoder->batch(), o.batch);

@@ -447,7 +447,8 @@ TEST(viterbi_lock, Slip_IsFound)
                 ASSERT_EQ(got.changes.size(), 3u);
                 EXPECT_FALSE(got.changes[1].locked);
                 EXPECT_NEAR(double(got.changes[2].first_value), double(slip), 200);
-                // Bits before and after the slip are decoded.
+                // Up to 300 bits before the slip, and from 300 bits after it, at most 7
+                // decoded bits are wrong.
                 const auto bit = std::size_t(slip * code.rate());
                 EXPECT_GE(find(got.bits, &sent.bits[100], bit - 400), 0);
                 EXPECT_GE(find(got.bits, &sent.bits[bit + 300], 20000), 0);
@@ -536,7 +537,8 @@ TEST(viterbi_lock, TerminatedFrames_AreFound)
 }
 
 // A frame surrounded by noise is too short and weak to be found by itself, but the
-// decoder decodes the frame with the phase of the lock before or after.
+// decoder decodes the frame, with at most 7 wrong bits, by the phase of the lock before
+// or after.
 TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
 {
     const auto code = conv_code::preset("ccsds");
@@ -575,8 +577,8 @@ TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
                 // The first and last 30 bits are not compared, because the noise beside
                 // them causes errors.
                 EXPECT_GE(find(got.bits, &frame.bits[30], 340), 0);
-                // Only values between the end of a lock and the failed check are decoded
-                // twice.
+                // Values between the end of a lock and the failed check are decoded
+                // twice. The limit is 4000 bits for both locks and the frame.
                 EXPECT_LT(got.bits.size(), values.size() / 2 + 4000);
                 for (const std::size_t at_once : { 777u, 30000u }) {
                     EXPECT_EQ(decode(viterbi_options{ code }, values, at_once).bits,
@@ -648,15 +650,15 @@ TEST(viterbi_lock, IdleStretchesAndFades_KeepTheLock)
         }
         return decode(viterbi_options{ code }, values);
     };
-    // The lock survives a code sequence, erasures, and constant values, although these
-    // are no code sequence.
+    // The lock survives a code sequence, erasures, and constant values, which are no
+    // sequence of this code.
     for (const auto& got : { with([](std::size_t i) { return i % 2 ? -40 : 40; }),
                              with([](std::size_t) { return 40; }),
                              with([](std::size_t) { return 0; }) }) {
         EXPECT_EQ(got.changes.size(), 1u);
         EXPECT_EQ(got.bits.size(), 200000u);
     }
-    // The signal fades. Bits after the fade keep their position.
+    // Random values replace 5999 values. The bits after these keep their position.
     auto values = sent.values;
     std::mt19937 random(10);
     for (std::size_t i = 150001; i < 156000; ++i) {

@@ -103,7 +103,7 @@ void expect_borrowed_as_pushed(viterbi_options o, const std::vector<Item>& items
 }
 
 // Returns floats that round to `values` when scaled, except some that are NaN, infinite,
-// huge or half a step.
+// 1e30, or halfway between two steps.
 std::vector<float> as_floats(const std::vector<std::int8_t>& values, float scale)
 {
     std::mt19937 random(8);
@@ -158,7 +158,8 @@ TEST(viterbi_decoder, BorrowedInput_DecodesAsPushed)
     EXPECT_FALSE(memory_of(*begun).can_borrow());
 }
 
-// Each item is scaled by the soft_scale at the time when the item was pushed or borrowed.
+// If soft_scale changes while items are pushed or borrowed, or between the two, the
+// decoded bits and metrics equal those of pushed items.
 TEST(viterbi_decoder, NewScale_HoldsForLaterItems)
 {
     auto o = options(conv_code(7, { 0171, 0133 }));
