@@ -100,11 +100,11 @@ public:
         options.batch = integer("batch");
         options.slots = integer("slots");
         options.max_latency_ms = real("max-latency-ms");
-        options.where = backend_from_string(text("backend"));
+        options.backend = backend_from_string(text("backend"));
         options.devices = integers("device");
         options.threads = integer("threads");
         options.device_timeout_ms = real("device-timeout-ms");
-        warn_unused(options.where != backend::cpu,
+        warn_unused(options.backend != backend::cpu,
                     { "device", "device-timeout-ms", "cuda-kernel" },
                     "--backend cuda and auto");
     }

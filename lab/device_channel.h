@@ -38,9 +38,9 @@ struct channel_options {
 //! Returns why a device cannot generate the input for \p run, or "" if it can.
 inline std::string needs_host(const run_options& run)
 {
-    return run.where == backend::cpu ? "the CPU decodes"
-           : run.devices.size() != 1 ? "several devices decode"
-                                     : "";
+    return run.backend == backend::cpu ? "the CPU decodes"
+           : run.devices.size() != 1   ? "several devices decode"
+                                       : "";
 }
 
 /*!
@@ -78,7 +78,7 @@ auto simulate_where(const Options& options,
             throw std::runtime_error("this build of gr-gpufec has no CUDA");
         }
     } catch (const std::runtime_error& error) {
-        if (demanded || options.decoder.where == backend::cuda) {
+        if (demanded || options.decoder.backend == backend::cuda) {
             throw;
         }
         if (dynamic_cast<const device_error*>(&error)) {

@@ -32,7 +32,7 @@ protected:
         auto device = options;
         device.simulated_channel.make = make;
         device.simulated_channel.place = channel_place::device;
-        options.decoder.where = backend::cpu;
+        options.decoder.backend = backend::cpu;
         options.decoder.batch = 0;
         const auto on_host = simulate(options);
         const auto on_device = simulate(device);

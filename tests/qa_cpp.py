@@ -122,6 +122,69 @@ class qa_cpp(unittest.TestCase):
         said = run(self.folder / "stream", env=self.environment)
         self.assertIn("30000 bits, 0 errors", said)
 
+    def compiled(self, name, source):
+        """Compiles a program with the installed library. Returns its path."""
+        program = self.folder / name
+        program.with_suffix(".cc").write_text(source, encoding="utf-8")
+        run(COMPILER, "-std=c++17", program.with_suffix(".cc"), "-I", self.prefix / "include",
+            self.library, "-o", program)
+        return program
+
+    def test_Pieces_OfFramesAndStream_AreDecoded(self):
+        """The program that decodes a file of frames and a file of a stream has at most 40 lines,
+        and outputs the bits that were encoded."""
+        source = EXAMPLES["pieces"]
+        self.assertLessEqual(len(source.splitlines()), 40)
+        encode = self.compiled("encode", r"""
+            #include <gnuradio/gpufec/ldpc.h>
+            #include <gnuradio/gpufec/viterbi.h>
+            #include <cstdio>
+            #include <random>
+            using namespace gr::gpufec;
+            std::mt19937 generator(1);
+            std::vector<std::uint8_t> random_bytes(std::size_t count)
+            {
+                std::vector<std::uint8_t> bytes(count);
+                for (auto& b : bytes) b = generator();
+                return bytes;
+            }
+            void write(const char* name, const void* data, std::size_t bytes)
+            {
+                auto* const file = std::fopen(name, "ab");
+                std::fwrite(data, 1, bytes, file);
+                std::fclose(file);
+            }
+            void send(const char* name, const std::uint8_t* packed, std::size_t bits, int one)
+            {
+                std::vector<std::int8_t> soft;
+                for (std::size_t i = 0; i < bits; ++i)
+                    soft.push_back(packed[i / 8] >> (7 - i % 8) & 1 ? one : -one);
+                write(name, soft.data(), soft.size());
+            }
+            int main(int, char** files)
+            {
+                const auto code = ldpc_code::standard("dvbs2", "short", "1/2");
+                for (int frame = 0; frame < 5; ++frame) {
+                    const auto message = random_bytes(code.k() / 8);
+                    std::vector<std::uint8_t> sent(code.n() / 8);
+                    ldpc_encoder_kernel(code).encode_packed(message.data(), sent.data());
+                    write(files[3], message.data(), message.size());
+                    send(files[1], sent.data(), code.n(), -8);
+                }
+                const auto message = random_bytes(2000);
+                conv_encoder_kernel encoder(conv_code::preset("ccsds"), termination::streaming, 0);
+                std::vector<std::uint8_t> sent(2 * message.size());
+                encoder.encode_packed(message.data(), message.size() * 8, sent.data());
+                write(files[3], message.data(), message.size());
+                send(files[2], sent.data(), sent.size() * 8, 32);
+            }
+        """)
+        files = [self.folder / name for name in ("frames.s8", "stream.s8", "message")]
+        run(encode, *files, env=self.environment)
+        said = subprocess.run([self.compiled("pieces", source), *files[:2]], check=True,
+                              env=self.environment, stdout=subprocess.PIPE, timeout=60).stdout
+        self.assertEqual(said, files[2].read_bytes())
+
     def test_Refusals_AreThoseOfThePage(self):
         """The error messages on the page are those of the library."""
         quoted = re.findall(r"refused \(`([^`]*)`\)", PAGE)
@@ -151,7 +214,7 @@ class qa_cpp(unittest.TestCase):
     def test_SoftValuesPerFrame_AreReturnedByTheCallsOfThePage(self):
         """The four calls that the pages name return the same number of soft values, for a frame of
         100 bytes of 802.11."""
-        calls = ("code.values(816 + 6)", "encoder.coded_bits(816)", "stream.items_per_frame()",
+        calls = ("code.values(816 + 6)", "encoder.coded_bits(816)", "stream->items_per_frame()",
                  "arrays.items_per_frame()")
         page = PAGE + (ROOT / "docs" / "reference" / "viterbi.md").read_text(encoding="utf-8")
         for call in ("`conv_code::values(stages)`", "`items_per_frame()`",
@@ -167,9 +230,9 @@ class qa_cpp(unittest.TestCase):
                 const auto code = conv_code::preset("80211_3_4");
                 viterbi_options options{ code };
                 options.frame_bits = 816;
-                options.where = backend::cpu;
-                const conv_encoder_kernel encoder(code, options.ends, 816);
-                const viterbi_decoder stream(options);
+                options.backend = backend::cpu;
+                const conv_encoder_kernel encoder(code, options.termination, 816);
+                const auto stream = viterbi_decoder::make(options);
                 const viterbi_array_decoder arrays(options, true);
                 for (unsigned long values : { CALLS }) {
                     std::printf("%lu\n", values);

@@ -101,15 +101,15 @@ json preset_choices()
     for (const auto& p : conv_presets()) {
         // The defaults are those of streams, because frames have no usual length.
         viterbi_options options{ conv_code::preset(p.name) };
-        options.ends = termination::streaming;
-        options.where = backend::cpu;
+        options.termination = termination::streaming;
+        options.backend = backend::cpu;
         const auto decoder = viterbi_decoder::make(options);
         presets.add(json::object({ { "name", p.name },
                                    { "title", p.title },
                                    { "source", p.source },
                                    { "code", options.code.to_string() },
                                    { "rate", options.code.rate() },
-                                   { "termination", termination_name(p.ends) },
+                                   { "termination", termination_name(p.termination) },
                                    { "decode_length", decoder->decode_length() },
                                    { "overlap", decoder->overlap() } }));
     }
@@ -205,7 +205,7 @@ void print(const cuda_devices& found,
     for (const auto& p : conv_presets()) {
         std::cout << "  " << std::left << std::setw(21) << p.name << std::setw(28)
                   << p.title << conv_code::preset(p.name).to_string() << ", "
-                  << termination_name(p.ends) << "\n";
+                  << termination_name(p.termination) << "\n";
     }
     print_ldpc_codes();
 }
@@ -239,7 +239,7 @@ gpufec info --json info.json
     const auto found = find_cuda_devices();
     const auto devices = survey(found);
     viterbi_options cpu{ conv_code(7, { 0171, 0133 }) };
-    cpu.where = backend::cpu;
+    cpu.backend = backend::cpu;
     const auto instruction_set = viterbi_decoder::make(cpu)->active_device();
     if (report.target()) {
         report.write(to_json(found, devices, instruction_set));

@@ -83,14 +83,14 @@ viterbi_options parse_code(const option_values& values)
         code.puncturing = values.text("puncturing");
     }
     if (values.has("termination")) {
-        code.ends = termination_from_string(values.text("termination"));
+        code.termination = termination_from_string(values.text("termination"));
     }
     viterbi_options o{ conv_code(
         code.constraint_length, code.polynomials, code.puncturing) };
     if (const auto doubt = o.code.doubt(); !doubt.empty()) {
         std::cerr << "gpufec: WARNING: " << doubt << "\n";
     }
-    o.ends = code.ends;
+    o.termination = code.termination;
     o.frame_bits = values.integer("frame-bits");
     return o;
 }
@@ -123,7 +123,7 @@ json code_facts(const viterbi_options& options)
                           { "constraint_length", code.constraint_length() },
                           { "polynomials", polynomials },
                           { "rate", code.rate() },
-                          { "termination", termination_name(options.ends) } });
+                          { "termination", termination_name(options.termination) } });
 }
 
 // ---- the decoder as a stream ----
@@ -134,7 +134,7 @@ bool is_float(const viterbi_options& o) { return o.format == soft_format::float3
 std::size_t frame_values(const viterbi_options& o, const conv_code& code)
 {
     const auto tail =
-        o.ends == termination::terminated ? code.constraint_length() - 1 : 0;
+        o.termination == termination::terminated ? code.constraint_length() - 1 : 0;
     return code.values(o.frame_bits ? o.frame_bits + tail : 0);
 }
 
@@ -376,17 +376,17 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& code
 {
     const auto options = parse_code(values);
     code = code_facts(options);
-    const bool stream = options.ends == termination::streaming;
-    const auto encode =
-        [kernel = conv_encoder_kernel(options.code, options.ends, options.frame_bits),
-         stream](const byte_vector& bits, byte_vector& coded) mutable {
-            coded.resize(kernel.coded_bits(bits.size()));
-            if (stream) {
-                kernel.encode(bits.data(), bits.size(), coded.data());
-            } else {
-                kernel.encode_frame(bits.data(), coded.data());
-            }
-        };
+    const bool stream = options.termination == termination::streaming;
+    const auto encode = [kernel = conv_encoder_kernel(
+                             options.code, options.termination, options.frame_bits),
+                         stream](const byte_vector& bits, byte_vector& coded) mutable {
+        coded.resize(kernel.coded_bits(bits.size()));
+        if (stream) {
+            kernel.encode(bits.data(), bits.size(), coded.data());
+        } else {
+            kernel.encode_frame(bits.data(), coded.data());
+        }
+    };
     return make_bit_encoder(values, { options.frame_bits, encode });
 }
 
@@ -411,8 +411,9 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json& cod
     options.watch = false;
     code = code_facts(options);
     auto subject = std::make_unique<bench_subject>();
-    subject->title = options.code.to_string() + ", " + termination_name(options.ends) +
-                     ", " + values.text("soft-input");
+    subject->title = options.code.to_string() + ", " +
+                     termination_name(options.termination) + ", " +
+                     values.text("soft-input");
     simulation_options recording{ options };
     recording.ebn0_db = 5;
     recording.max_bits = 1u << 22;
@@ -486,7 +487,7 @@ public:
         options.threads = threads ? threads : options.decoder.threads;
         set_channel(options.simulated_channel, values, make_device_channel);
         title = options.decoder.code.to_string() + ", " +
-                termination_name(options.decoder.ends);
+                termination_name(options.decoder.termination);
         range = parse_range("range", values.text("range"));
         facts.add("amplitude", options.amplitude);
         columns = {

@@ -338,7 +338,7 @@ private:
 std::string measure(codes& all, std::vector<point>& points, const settings& s)
 {
     auto options = all.options;
-    options.where = s.where;
+    options.backend = s.backend;
     options.threads = s.decoder_threads;
     options.max_iterations = s.iterations;
     options.symbols = ldpc_symbols::float32;
@@ -527,7 +527,7 @@ settings parse(int argc, char** argv)
         } else if (name == "--short") {
             s.short_db = std::stod(value);
         } else if (name == "--backend") {
-            s.where = backend_from_string(value);
+            s.backend = backend_from_string(value);
         } else if (name == "--threads") {
             s.threads = unsigned(std::stoul(value));
         } else if (name == "--decoder-threads") {

@@ -206,7 +206,7 @@ int main(int argc, char** argv)
         options.output = sync_output::symbols;
         options.drifts = false;
         options.mode = sync_mode::stream;
-        options.where = backend::cpu;
+        options.backend = backend::cpu;
         options.batch = p < 5e-3 ? 12672 : p < 0.05 ? 6336 : 1320;
         for (unsigned pass = 0; pass < 3; ++pass) {
             auto entry = run(data, options, p < 0.05 ? frames : frames / 8, p, pass);

@@ -26,7 +26,7 @@ json measure_decoder(double p,
     const code_size c{ 10, 32, 210 };
     batch b(c, p, with(linear, precision), stream_period);
     b.options.mode = mode;
-    b.options.where = where;
+    b.options.backend = where;
     b.options.batch = batch_frames;
     json entry = describe(c, p, with(linear, precision), sync_map::make_setup(b.options));
     const auto decoder = sync_decoder::make(b.options);

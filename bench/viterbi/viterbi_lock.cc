@@ -77,7 +77,7 @@ std::vector<conv_code> codes()
 viterbi_options options_of(const settings& s)
 {
     viterbi_options o{ codes()[0] };
-    o.where = s.where;
+    o.backend = s.backend;
     o.lock = "auto";
     o.lock_constellation = "qpsk";
     for (const auto& r : rates) {
@@ -548,7 +548,7 @@ int main(int count, char** arguments)
     const double amount = count > 2 ? std::stod(arguments[2]) : 0;
     for (int i = 3; i + 1 < count; i += 2) {
         if (!std::strcmp(arguments[i], "--backend")) {
-            s.where =
+            s.backend =
                 std::strcmp(arguments[i + 1], "cuda") ? backend::cpu : backend::cuda;
         } else if (!std::strcmp(arguments[i], "--limit")) {
             s.limit = std::stod(arguments[i + 1]);
@@ -558,9 +558,10 @@ int main(int count, char** arguments)
             s.threads = unsigned(std::stoul(arguments[i + 1]));
         }
     }
-    auto result = json::object({ { "what", what },
-                                 { "backend", s.where == backend::cuda ? "cuda" : "cpu" },
-                                 { "threads", s.threads } });
+    auto result =
+        json::object({ { "what", what },
+                       { "backend", s.backend == backend::cuda ? "cuda" : "cpu" },
+                       { "threads", s.threads } });
     if (what == "lock") {
         result.add("rows", time_to_lock(s, std::uint64_t(amount)));
     } else if (what == "slips") {

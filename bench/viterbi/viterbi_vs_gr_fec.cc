@@ -190,9 +190,9 @@ private:
 viterbi_options our_options(termination ends)
 {
     viterbi_options options{ code };
-    options.ends = ends;
+    options.termination = ends;
     options.frame_bits = ends == termination::streaming ? 0 : frame_bits;
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     return options;
 }
 

@@ -240,8 +240,8 @@ private:
                  o.code.constraint_length(),
                  o.code.period(),
                  o.code.values_per_period(),
-                 o.ends == termination::streaming ? 0 : o.frame_bits,
-                 o.ends == termination::tailbiting };
+                 o.termination == termination::streaming ? 0 : o.frame_bits,
+                 o.termination == termination::tailbiting };
     }
 
     static std::vector<std::uint64_t> tables_of(const simulation_options& options)

@@ -23,7 +23,7 @@ simulation_options conv(const conv_code& code, double ebn0_db)
 simulation_options conv_frames(const conv_code& code, termination ends, unsigned bits)
 {
     auto o = conv(code, 1);
-    o.decoder.ends = ends;
+    o.decoder.termination = ends;
     o.decoder.frame_bits = bits;
     o.max_bits = 40'000;
     return o;
@@ -145,7 +145,7 @@ TEST_F(viterbi_channels, UnsupportedOptions_RunOnTheHost)
     o.decoder.format = soft_format::float32;
     refused(o, "floats");
     o = conv(k7, 1);
-    o.decoder.where = backend::cpu;
+    o.decoder.backend = backend::cpu;
     refused(o, "CPU");
     // A device that is listed twice counts as two devices, which the simulation refuses.
     o = conv(k7, 1);

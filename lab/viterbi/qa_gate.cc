@@ -19,9 +19,9 @@ simulation_options
 options_for(const conv_code& code, termination ends, unsigned frame_bits)
 {
     simulation_options options{ viterbi_options{ code } };
-    options.decoder.ends = ends;
+    options.decoder.termination = ends;
     options.decoder.frame_bits = frame_bits;
-    options.decoder.where = backend::cpu;
+    options.decoder.backend = backend::cpu;
     options.reference = true;
     options.seed = 20;
     options.min_errors = 3000;
@@ -44,13 +44,14 @@ class gate : public testing::TestWithParam<gate_case>
 TEST_P(gate, ErrorRate_IsThatOfMaximumLikelihood)
 {
     const auto& c = GetParam();
-    auto options = options_for(conv_code::preset(c.preset), c.ends, c.frame_bits);
+    auto options = options_for(conv_code::preset(c.preset), c.termination, c.frame_bits);
     options.ebn0_db = c.ebn0_db;
     const auto result = simulate(options);
     EXPECT_GE(result.reference.errors(), options.min_errors);
     EXPECT_NEAR(result.ratio, 1, 0.05)
         << result.decoded.errors() << " errors against " << result.reference.errors();
-    if (c.ends == termination::streaming) { // in frames, fewer errors occur near the ends
+    if (c.termination ==
+        termination::streaming) { // in frames, fewer errors occur near the ends
         EXPECT_GT(test_positions(result.decoded, c.frame_bits).p_value, 1e-4);
     }
 }
@@ -167,8 +168,9 @@ TEST(simulation, EverySoftFormat_Decodes)
 TEST(simulation, WithoutNoise_HasNoErrors)
 {
     for (const auto& p : conv_presets()) {
-        auto options = options_for(
-            conv_code::preset(p.name), p.ends, p.ends == streaming ? 0 : 1000);
+        auto options = options_for(conv_code::preset(p.name),
+                                   p.termination,
+                                   p.termination == streaming ? 0 : 1000);
         options.reference = false;
         options.ebn0_db = std::numeric_limits<double>::infinity();
         options.max_bits = 1'000'000;

@@ -53,7 +53,7 @@ public:
           d_segment_bits(segment_bits(options))
     {
         const auto plan =
-            make_block_layout(d_code, d_decoder.ends, d_decoder.frame_bits, 0, 0);
+            make_block_layout(d_code, d_decoder.termination, d_decoder.frame_bits, 0, 0);
         d_margin = round_up(16 * plan.overlap, segment_unit(options));
     }
 
@@ -83,12 +83,13 @@ public:
     }
 
 private:
-    bool streaming() const { return d_decoder.ends == termination::streaming; }
+    bool streaming() const { return d_decoder.termination == termination::streaming; }
 
     static std::uint64_t segment_unit(const simulation_options& options)
     {
         const auto& o = options.decoder;
-        return o.ends == termination::streaming ? 8 * o.code.period() : o.frame_bits;
+        return o.termination == termination::streaming ? 8 * o.code.period()
+                                                       : o.frame_bits;
     }
 
     // Encodes `count` information bits of the stream, beginning with bit `first`.
@@ -130,9 +131,9 @@ private:
     void frames(std::uint64_t index, segment& s) const
     {
         const std::size_t bits = d_decoder.frame_bits;
-        const conv_encoder_kernel encoder(d_code, d_decoder.ends, bits);
+        const conv_encoder_kernel encoder(d_code, d_decoder.termination, bits);
         std::vector<std::uint8_t> coded(encoder.coded_bits(bits));
-        maximum_likelihood_decoder decoder(d_code, d_decoder.ends);
+        maximum_likelihood_decoder decoder(d_code, d_decoder.termination);
         const auto count = s.bits.size() / bits;
         if (d_options.reference) {
             s.reference.resize(s.bits.size());
@@ -473,8 +474,8 @@ awgn_channel channel_of(const simulation_options& options)
 {
     const auto& o = options.decoder;
     auto rate = o.code.rate();
-    if (o.ends != termination::streaming) {
-        const conv_encoder_kernel encoder(o.code, o.ends, o.frame_bits);
+    if (o.termination != termination::streaming) {
+        const conv_encoder_kernel encoder(o.code, o.termination, o.frame_bits);
         rate = double(o.frame_bits) / encoder.coded_bits(o.frame_bits);
     }
     // options.amplitude is in int8 steps and does not apply to float input, which the

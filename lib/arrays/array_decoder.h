@@ -69,7 +69,7 @@ protected:
             return true;
         }
         if (from.kind != memory_kind::page_locked || !page_locked ||
-            d_options.where == backend::cpu || d_options.devices.size() != 1) {
+            d_options.backend == backend::cpu || d_options.devices.size() != 1) {
             return false;
         }
         try {
@@ -78,7 +78,7 @@ protected:
         } catch (const std::runtime_error&) {
             d_on_device = nullptr;
             d_device.reset();
-            if (d_options.where == backend::cuda) {
+            if (d_options.backend == backend::cuda) {
                 throw;
             }
         }

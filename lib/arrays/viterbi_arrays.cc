@@ -34,7 +34,7 @@ public:
             const lock_plan checked(options);
         }
         if (expected > 0) {
-            d_options.most =
+            d_options.max_batch =
                 std::min<std::uint64_t>(work_items(expected), traits::max_work_items);
         }
     }

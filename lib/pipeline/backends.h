@@ -84,9 +84,9 @@ made_decoders<Traits> make_decoders(const typename Traits::setup& setup,
     };
     const auto asked = whole(run.batch);
     const auto at_most = [&](std::size_t chosen) {
-        return run.most ? std::min(chosen, whole(run.most)) : chosen;
+        return run.max_batch ? std::min(chosen, whole(run.max_batch)) : chosen;
     };
-    if (run.where != backend::cpu) {
+    if (run.backend != backend::cpu) {
         try {
             auto least = asked;
             for (const int device : run.devices) {
@@ -110,7 +110,7 @@ made_decoders<Traits> make_decoders(const typename Traits::setup& setup,
             }
             return made;
         } catch (const std::exception& error) {
-            if (run.where == backend::cuda) {
+            if (run.backend == backend::cuda) {
                 throw;
             }
             made.missing = error.what();

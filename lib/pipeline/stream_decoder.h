@@ -14,9 +14,9 @@
 #include "copy_team.h"
 #include "guards.h"
 #include "input_judge.h"
-#include "windows.h"
 #include "memory_in_place.h"
 #include "pipeline.h"
+#include "windows.h"
 #include <atomic>
 #include <cmath>
 #include <new>
@@ -493,7 +493,7 @@ private:
 
         typename pipeline<job>::hooks h;
         h.completion = d_hooks.wake;
-        if (d_run.where == backend::automatic) {
+        if (d_run.backend == backend::automatic) {
             h.fallback = [this] {
                 return Traits::make_cpu(*d_setup, d_batch, d_run.threads);
             };

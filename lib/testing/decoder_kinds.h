@@ -104,7 +104,7 @@ protected:
     static run_options run(backend where = backend::automatic)
     {
         run_options r;
-        r.where = where;
+        r.backend = where;
         r.batch = 4;
         r.max_latency_ms = 1e9;
         return r;

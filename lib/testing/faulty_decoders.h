@@ -77,7 +77,7 @@ protected:
     static run_options run(backend where = backend::automatic)
     {
         run_options r;
-        r.where = where;
+        r.backend = where;
         r.batch = Kind::floats ? 1 : 2;
         r.slots = 2;
         r.max_latency_ms = 1e9;

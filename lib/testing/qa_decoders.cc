@@ -222,7 +222,7 @@ TYPED_TEST(decoders, RequestedCuda_IsNotReplacedByCpu)
     }
     r.devices = { 4 };
     EXPECT_THROW(this->decode(r), std::runtime_error);
-    r.where = backend::automatic;
+    r.backend = backend::automatic;
     const auto o = this->decode(r);
     EXPECT_EQ(o.backend, "cpu");
     ASSERT_EQ(o.infos.size(), 1u);
@@ -431,7 +431,7 @@ template <class Decoder, class Options>
 std::vector<std::uint8_t>
 decoded_with_threads(Options o, unsigned threads, unsigned copy_threads = 0)
 {
-    o.where = backend::cuda;
+    o.backend = backend::cuda;
     o.threads = threads;
     o.copy_threads = copy_threads;
     o.batch = 1000;
@@ -503,7 +503,7 @@ TEST(decoders_dropping, CutFrames_LeaveNoTrace)
 std::vector<std::uint8_t>
 decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
 {
-    o.where = where;
+    o.backend = where;
     o.threads = threads;
     const auto decoder = ldpc_decoder::make(o);
     EXPECT_EQ(decoder->active_backend(), where == backend::cuda ? "cuda" : "cpu");
@@ -524,7 +524,7 @@ decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
         const std::size_t count = pushes % 3
                                       ? random() % 9000
                                       : decoder->missing() + 5 * decoder->frame_items();
-        // Random signs, so that the output depends on the scale.
+        // Random values, not codewords, so that the output depends on the scale.
         std::vector<std::int8_t> bytes(count);
         std::vector<float> floats(count);
         for (std::size_t i = 0; i < count; ++i) {
@@ -597,13 +597,13 @@ TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
 {
     for (const bool bits : { false, true }) {
         viterbi_options v(conv_code(7, { 0171, 0133 }));
-        v.where = backend::cuda;
+        v.backend = backend::cuda;
         v.batch = 1;
         v.bits_in_place = bits;
         const auto viterbi = viterbi_decoder::make(v);
         gives_one_form_only(*viterbi, bits, bytes(4096));
         ldpc_options l;
-        l.where = backend::cuda;
+        l.backend = backend::cuda;
         l.batch = 1;
         l.codes = { ldpc::qa::regular_code(120, 60, 1) };
         l.codeword = true; // decoders of messages may not support output in place
@@ -618,7 +618,7 @@ TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
 TEST(sync_decoder_channel, NewChannel_HoldsUpBorrowedFrames)
 {
     run_options run;
-    run.where = backend::cuda;
+    run.backend = backend::cuda;
     run.batch = 2;
     run.slots = 3;
     const auto decoder = sync_decoder::make(sync_kind(run, sync_mode::framed, 0));
@@ -641,7 +641,7 @@ TEST(sync_decoder_channel, NewChannel_HoldsUpBorrowedFrames)
 TEST(sync_decoder_channel, NewChannelWithoutMemory_LeavesDecoderToReset)
 {
     run_options run;
-    run.where = backend::cuda;
+    run.backend = backend::cuda;
     run.batch = 2;
     const auto decoder = sync_decoder::make(sync_kind(run, sync_mode::framed, 0));
     std::vector<std::uint8_t> items(90);

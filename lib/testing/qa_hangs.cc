@@ -48,7 +48,7 @@ TYPED_TEST(faulty, EndlessWork_AbandonsDevice)
         EXPECT_NE(o.errors[0].find("nothing is lost"), std::string::npos) << o.errors[0];
     }
 
-    r.where = backend::cuda;
+    r.backend = backend::cuda;
     faults::begin();
     faults::hang("cudaMemcpyAsync", 0);
     try {
@@ -202,7 +202,7 @@ TEST(faulty_ldpc, LargerCode_DoesNotWaitForHangingDevice)
         v = std::int8_t(random() % 21 - 10);
     }
     const auto decode = [&](backend where) {
-        o.where = where;
+        o.backend = where;
         const auto d = ldpc_decoder::make(o);
         EXPECT_EQ(d->active_backend(), where == backend::cpu ? "cpu" : "cuda");
         faults::begin();

@@ -52,7 +52,7 @@ void set_run(run_options& run, const py::dict& given)
 {
     run.batch = not_negative("batch", given["batch"].cast<int>());
     run.slots = not_negative("slots", given["slots"].cast<int>(), "1 to 16");
-    run.where = backend_from_string(given["backend"].cast<std::string>());
+    run.backend = backend_from_string(given["backend"].cast<std::string>());
     run.devices = devices_of(given["device"].cast<int>(),
                              given["devices"].cast<std::vector<int>>());
     run.threads = not_negative("threads", given["threads"].cast<int>(), "1 to 256");
@@ -146,7 +146,7 @@ void bind_viterbi_decoder(py::module& m)
                          const py::dict& run,
                          std::uint64_t expected) {
             viterbi_options o{ conv_code(constraint_length, polynomials, puncturing) };
-            o.ends = termination_from_string(ends);
+            o.termination = termination_from_string(ends);
             o.frame_bits = not_negative("frame_bits", frame_bits);
             o.format = soft_format_from_string(soft_input);
             o.soft_scale = soft_scale;

@@ -28,8 +28,8 @@ void bind_viterbi(py::module& m)
         .def_readonly("puncturing", &preset::puncturing, doc::conv_preset_puncturing)
         .def_property_readonly(
             "termination",
-            [](const preset& p) { return gr::gpufec::termination_name(p.ends); },
-            doc::conv_preset_ends)
+            [](const preset& p) { return gr::gpufec::termination_name(p.termination); },
+            doc::conv_preset_termination)
         .def("__repr__", [](const preset& p) {
             return "<conv_preset " + p.name + ": " + p.title + ">";
         });

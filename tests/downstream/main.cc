@@ -30,7 +30,7 @@ int main()
     }
 
     viterbi_options options{ code };
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     const auto decoder = viterbi_decoder::make(options);
     std::vector<std::uint8_t> decoded(bits.size() + 1);
     std::size_t pushed = 0, pulled = 0;

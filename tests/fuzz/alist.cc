@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (std::size_t i = 0; i < values.size(); ++i) {
         values[i] = std::int8_t(data[(i * 7) % size]);
     }
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.max_iterations = 3;
     o.codeword = true;
     for (const auto schedule : { ldpc_schedule::layered, ldpc_schedule::flooding }) {

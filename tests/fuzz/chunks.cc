@@ -58,9 +58,9 @@ template <class Portion>
 bytes viterbi(bool frames, const bytes& items, unsigned batch, Portion&& portion)
 {
     viterbi_options o(conv_code(5, { 023, 033 }));
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.batch = batch;
-    o.ends = frames ? termination::terminated : termination::streaming;
+    o.termination = frames ? termination::terminated : termination::streaming;
     o.frame_bits = frames ? 60 : 0;
     o.decode_length = frames ? 0 : 64;
     o.overlap = frames ? 0 : 32;
@@ -85,7 +85,7 @@ bytes ldpc(const std::vector<event>& events,
 {
     ldpc_options o;
     o.codes = { small_code(0), small_code(1) };
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.batch = batch;
     o.max_iterations = 4;
     const auto decoder = ldpc_decoder::make(o);

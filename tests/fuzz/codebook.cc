@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         const auto code = sync_code::from_file(path, n, q, symbols, alphabet);
         sync_options o(code, { 0.02, 0.02, 0.01 });
-        o.where = backend::cpu;
+        o.backend = backend::cpu;
         o.exclusion = 1e-6;
         const auto decoder = sync_decoder::make(o);
         std::vector<std::uint8_t> items(code.frame_bits() + size % 5);

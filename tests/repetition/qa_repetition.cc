@@ -63,7 +63,7 @@ TEST(repetition, BadOptions_AreRefused)
     o.slots = 0;
     EXPECT_THROW(repetition_decoder::make(o), std::invalid_argument);
     o.slots = 3;
-    o.where = backend::cuda;
+    o.backend = backend::cuda;
     EXPECT_THROW(repetition_decoder::make(o), std::runtime_error);
 }
 

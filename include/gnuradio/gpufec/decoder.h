@@ -54,7 +54,7 @@ struct run_options {
     unsigned slots = 3; //!< largest number of batches in flight per device, 1 to 16
     //! Longest time in ms that an incomplete batch waits for more input, 0 or more.
     double max_latency_ms = 50;
-    backend where = backend::automatic;
+    gpufec::backend backend = gpufec::backend::automatic;
     //! Indices of 1 to 16 CUDA devices, which receive batches in rotation.
     std::vector<int> devices = { 0 };
     unsigned threads = 1; //!< threads of the CPU backend, 1 to 256
@@ -66,7 +66,7 @@ struct run_options {
     double device_timeout_ms = 10000;
     //! Upper limit of the batch size in work items if \p batch is 0; 0: no limit. Lower
     //! this for short inputs to avoid a large allocation.
-    std::size_t most = 0;
+    std::size_t max_batch = 0;
     bool watch = true; //!< whether decoder::verdict() diagnoses the input
 };
 

@@ -69,7 +69,7 @@ public:
     //! \throws std::invalid_argument for a name that conv_presets() does not have
     static conv_code preset(const std::string& name);
 
-    //! Returns the default of viterbi_options::ends: the preset's termination, or
+    //! Returns the default of viterbi_options::termination: the preset's termination, or
     //! streaming for other codes.
     termination default_termination() const { return d_termination; }
 
@@ -142,13 +142,13 @@ private:
 
 //! A named code of a standard.
 struct conv_preset {
-    std::string name;             //!< name, such as "dvb_3_4"
-    std::string title;            //!< name to display
-    std::string source;           //!< the standard and its clause
-    int constraint_length;        //!< K
-    std::vector<int> polynomials; //!< octal as in the standards, see conv_code
-    std::string puncturing;       //!< pattern as in conv_code; "" for none
-    termination ends;             //!< termination of the code's frames, or streaming
+    std::string name;                //!< name, such as "dvb_3_4"
+    std::string title;               //!< name to display
+    std::string source;              //!< the standard and its clause
+    int constraint_length;           //!< K
+    std::vector<int> polynomials;    //!< octal as in the standards, see conv_code
+    std::string puncturing;          //!< pattern as in conv_code; "" for none
+    gpufec::termination termination; //!< termination of the code's frames, or streaming
 };
 
 /*!
@@ -270,10 +270,10 @@ private:
 struct viterbi_options : run_options {
     //! Sets the termination to the code's default_termination(). Unless the termination
     //! is streaming, frame_bits must be set too.
-    viterbi_options(const conv_code& c) : code(c), ends(c.default_termination()) {}
+    viterbi_options(const conv_code& c) : code(c), termination(c.default_termination()) {}
 
     conv_code code;
-    termination ends;
+    gpufec::termination termination;
     unsigned frame_bits = 0; //!< information bits per frame; 0 if streaming
     soft_format format = soft_format::int8;
     float soft_scale = 32.0f; //!< int8 steps per unit of amplitude of float input

@@ -32,7 +32,7 @@ viterbi_options lte_frames(soft_format format)
 {
     viterbi_options o{ conv_code::preset("lte") };
     o.frame_bits = 40;
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.format = format;
     return o;
 }
@@ -68,7 +68,7 @@ TEST(viterbi_array_decoder, IncompleteFrame_IsRefusedInWords)
 TEST(viterbi_array_decoder, IncompletePeriodOfAStream_IsDecoded)
 {
     viterbi_options o{ conv_code::preset("dvb_3_4") };
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     viterbi_array_decoder decoder(o, false);
     const std::vector<std::int8_t> in(101);
     std::vector<std::uint8_t> out(decoder.output_items(in.size()), 7);
@@ -83,7 +83,7 @@ TEST(ldpc_array_decoder, Symbols_AreRefusedInWords)
     o.codes = { ldpc_code::dvbs2("short", "8/9") };
     o.symbols = ldpc_symbols::float32;
     o.constellations = { { "qpsk", "8/9", "short" } };
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     EXPECT_EQ(error_of([&] { ldpc_array_decoder(o, true); }),
               "symbols is not ldpc_symbols::none: arrays have LLRs; ldpc_decoder decodes "
               "symbols");

@@ -124,7 +124,7 @@ TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
             auto o = data.options;
             o.output = output;
             o.batch = batch;
-            o.where = backend::cpu;
+            o.backend = backend::cpu;
             sync_array_decoder known(o);
             const auto count = begins.size();
             std::vector<std::uint8_t> expected(count * known.frame_bytes());
@@ -139,7 +139,7 @@ TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
             };
             EXPECT_EQ(run(known, items.data(), expected.data(), told), "cpu");
             EXPECT_TRUE(told[0].valid && !told[2].valid && !told[6].valid);
-            o.where = backend::cuda;
+            o.backend = backend::cuda;
             sync_array_decoder decoder(o);
             expect_of_all_kinds(
                 items,
@@ -189,12 +189,12 @@ void expect_codewords(const ldpc_options& given)
     for (const bool packed : { true, false }) {
         for (const unsigned batch : { 0u, 4u }) {
             o.batch = batch;
-            o.where = backend::cpu;
+            o.backend = backend::cpu;
             ldpc_array_decoder known(o, packed);
             std::vector<std::uint8_t> expected(frames * known.output_items());
             std::vector<ldpc_array_decoder::status> told(frames), statuses(frames);
             known.decode(values.data(), frames, expected.data(), told.data());
-            o.where = backend::cuda;
+            o.backend = backend::cuda;
             ldpc_array_decoder decoder(o, packed);
             expect_of_all_kinds(
                 values,
@@ -260,12 +260,12 @@ TEST_F(device_arrays, ManyCodewordsInAnyMemory_DecodeAsOnCpu)
         std::copy_n(some.begin() + f % 97, n, values.begin() + f * n);
         values[f * n + f % n] = 127;
     }
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     ldpc_array_decoder known(o, true);
     std::vector<std::uint8_t> expected(frames * known.output_items());
     std::vector<ldpc_array_decoder::status> told(frames), statuses(frames);
     known.decode(values.data(), frames, expected.data(), told.data());
-    o.where = backend::cuda;
+    o.backend = backend::cuda;
     ldpc_array_decoder decoder(o, true);
     for (const auto kind : { memory_kind::device, memory_kind::page_locked }) {
         placed_array<std::int8_t> in(kind, values);
@@ -293,15 +293,15 @@ TEST_F(device_arrays, SoftValuesInAnyMemory_DecodeAsOnCpu)
                                         std::pair(stream, soft_format::uint8),
                                         std::pair(tailbiting, soft_format::uint8) }) {
         viterbi_options o(conv_code(7, { 0171, 0133 }));
-        o.ends = ends;
+        o.termination = ends;
         o.format = format;
         o.frame_bits = ends == termination::streaming ? 0 : 64;
         for (const bool packed : { true, false }) {
-            o.where = backend::cpu;
+            o.backend = backend::cpu;
             viterbi_array_decoder known(o, packed);
             std::vector<std::uint8_t> expected(known.output_items(values.size()));
             known.decode(values.data(), values.size(), expected.data());
-            o.where = backend::cuda;
+            o.backend = backend::cuda;
             viterbi_array_decoder decoder(o, packed);
             expect_of_all_kinds(
                 values,
@@ -345,11 +345,11 @@ TEST_F(device_arrays, ThrowingCheckInViterbi_EndsOnlyThatCall)
     }
     viterbi_options o(conv_code(7, { 0171, 0133 }));
     o.format = soft_format::float32;
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     viterbi_array_decoder known(o, true);
     std::vector<std::uint8_t> expected(known.output_items(values.size()));
     known.decode(values.data(), values.size(), expected.data());
-    o.where = backend::cuda;
+    o.backend = backend::cuda;
     viterbi_array_decoder decoder(o, true);
     expect_end_and_again(values, expected, decoder, [&](const void* in, void* out) {
         decoder.decode(in, values.size(), out);
@@ -366,11 +366,11 @@ TEST_F(device_arrays, ThrowingCheckInLdpc_EndsOnlyThatCall)
         v = std::int8_t(random() % 41 - 20);
     }
     std::vector<ldpc_array_decoder::status> statuses(20);
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     ldpc_array_decoder known(o, true);
     std::vector<std::uint8_t> expected(20 * known.output_items());
     known.decode(values.data(), 20, expected.data(), statuses.data());
-    o.where = backend::cuda;
+    o.backend = backend::cuda;
     ldpc_array_decoder decoder(o, true);
     expect_end_and_again(values, expected, decoder, [&](const void* in, void* out) {
         decoder.decode(in, 20, out, statuses.data());

@@ -113,7 +113,7 @@ viterbi_options searching(const conv_code& code)
 {
     viterbi_options o{ code };
     o.lock = "auto";
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.positive_bit = 0;
     return o;
 }
@@ -138,7 +138,7 @@ TEST(viterbi_arrays, LockOfTerminatedFrames_GivesWhatTheStreamDecoderGives)
     auto values = qa::transmit(code, termination::terminated, 189, 18900, 12, 3).values;
     values.erase(values.begin(), values.begin() + 77);
     auto o = searching(code);
-    o.ends = termination::terminated;
+    o.termination = termination::terminated;
     o.frame_bits = 189;
     expect_same(o, values, 1);
 }
@@ -163,7 +163,7 @@ TEST(viterbi_arrays, LockOnNoise_GivesNothingAndAVerdict)
 TEST(viterbi_arrays, LockThatCannotBe_IsRefused)
 {
     auto o = searching(conv_code::preset("dvb_1_2"));
-    o.ends = termination::tailbiting;
+    o.termination = termination::tailbiting;
     o.frame_bits = 100;
     EXPECT_THROW(viterbi_array_decoder(o, true), std::invalid_argument);
     o = searching(conv_code::preset("dvb_1_2"));

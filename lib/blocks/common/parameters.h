@@ -45,7 +45,7 @@ void set_run_options(run_options& run, const Options& given)
     run.batch = not_negative("batch", given.batch);
     run.slots = not_negative("slots", given.slots, "1 to 16");
     run.max_latency_ms = given.max_latency_ms;
-    run.where = given.backend;
+    run.backend = given.backend;
     run.devices = devices_of(given.device, given.devices);
     run.threads = not_negative("threads", given.threads, "1 to 256");
     run.device_timeout_ms = given.device_timeout_ms;

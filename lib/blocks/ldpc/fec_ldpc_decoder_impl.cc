@@ -88,7 +88,7 @@ fec_ldpc_decoder::sptr fec_ldpc_decoder::make(const fec_ldpc_decoder_options& gi
     options.positive_bit = not_negative("positive_bit", given.positive_bit, "0 and 1");
     options.most = 1;
     options.slots = 1;
-    options.where = given.backend;
+    options.backend = given.backend;
     options.devices = devices_of(given.device);
     return std::make_shared<fec_ldpc_decoder_impl>(options);
 }

@@ -37,7 +37,7 @@ conv_code_of(std::optional<int> constraint_length,
     if (!both.empty()) {
         refuse("preset", '"' + preset + '"', "it cannot be combined with " + both);
     }
-    return { conv_code::preset(preset), found.ends };
+    return { conv_code::preset(preset), found.termination };
 }
 
 } // namespace gr::gpufec

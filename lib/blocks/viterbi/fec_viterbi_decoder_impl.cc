@@ -32,7 +32,7 @@ private:
     double code_rate() const override { return d_options.code.rate(); }
     unsigned tail() const override
     {
-        return d_options.ends == termination::terminated
+        return d_options.termination == termination::terminated
                    ? d_options.code.constraint_length() - 1
                    : 0;
     }
@@ -103,14 +103,14 @@ fec_viterbi_decoder::make(const fec_viterbi_decoder_options& given)
             "streaming",
             "terminated, truncated and tailbiting");
     viterbi_options options{ code };
-    options.ends = ends;
+    options.termination = ends;
     options.format = soft_format::float32;
     // Verdicts are not computed, because gr-fec has no way to report them.
     options.watch = false;
     options.soft_scale = given.soft_scale;
     options.positive_bit = not_negative("positive_bit", given.positive_bit, "0 and 1");
     options.slots = 1;
-    options.where = given.backend;
+    options.backend = given.backend;
     options.devices = devices_of(given.device);
     return std::make_shared<fec_viterbi_decoder_impl>(
         options, not_negative("frame_size", given.frame_size, "1 and more"));

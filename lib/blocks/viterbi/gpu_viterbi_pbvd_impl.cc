@@ -28,7 +28,7 @@ viterbi_options decoder_options(const gpu_viterbi_pbvd_options& given)
                                            given.termination,
                                            given.preset);
     viterbi_options options{ code };
-    options.ends = ends;
+    options.termination = ends;
     options.frame_bits = not_negative("frame_bits", given.frame_bits);
     options.format = given.soft_input;
     options.soft_scale = given.soft_scale;
@@ -90,7 +90,7 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
         d_status_timer.emplace([this] { change("status", [this] { tell_state(); }); });
     }
     const bool packed_input = options.format == soft_format::packed4;
-    if (options.ends == termination::streaming) {
+    if (options.termination == termination::streaming) {
         // The phase search may choose any of several codes. GNU Radio needs one rate, so
         // the lowest code rate is used.
         auto code = options.code;
@@ -109,7 +109,7 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
 
 bool gpu_viterbi_pbvd_impl::push(input& in, input&)
 {
-    if (d_options.ends != termination::streaming && !d_locks) {
+    if (d_options.termination != termination::streaming && !d_locks) {
         return push_frames(in);
     }
     const bool some = take(in, [this](const std::byte* items, std::size_t count) {

@@ -516,10 +516,10 @@ std::size_t frame_judge::decoded(const ldpc_code& code,
     o.symbols = ldpc_symbols::none;
     o.constellations.clear();
     o.format = llr_format::float32;
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.watch = false;
     o.batch = 0;
-    o.most = max_tried;
+    o.max_batch = max_tried;
     o.slots = 1;
     o.threads = 1;
     o.positive_bit = positive_bit;

@@ -38,7 +38,7 @@ TEST(ldpc_decoder, FramesOfSeveralCodes_Decode)
 {
     ldpc_options options;
     options.codes = mixed_codes();
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     options.threads = 2;
     for (const bool packed : { true, false }) {
         for (const bool codeword : { true, false }) {
@@ -70,7 +70,7 @@ TEST(ldpc_decoder, MessageInAnyOrder_LeavesInThatOrder)
     }
     ldpc_options options;
     options.codes = codes;
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     for (const bool packed : { true, false }) {
         for (const bool codeword : { true, false }) {
             for (const unsigned batch : { 1u, 5u }) {
@@ -87,7 +87,7 @@ TEST(ldpc_decoder, EveryFormatAndPrecision_Decodes)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "2/3"), qa::regular_code(504, 252, 7) };
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     const auto frames = send(options.codes, 8, false, 4);
     for (const auto format : { llr_format::int8, llr_format::float32 }) {
         for (const auto precision :
@@ -107,7 +107,7 @@ TEST(ldpc_decoder, NegatedInput_DecodesAlikeWithOtherPositiveBit)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "1/2"), qa::regular_code(504, 252, 7) };
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     options.codeword = true;
     std::mt19937 random(16);
     std::vector<sent_frame> frames, others;
@@ -162,7 +162,7 @@ TEST(ldpc_decoder, WrongSign_GivesNoValidFrame)
     for (const auto& rate : ldpc_code::dvbs2_rates("short")) {
         ldpc_options options;
         options.codes = { ldpc_code::dvbs2("short", rate) };
-        options.where = backend::cpu;
+        options.backend = backend::cpu;
         options.positive_bit = 1;
         for (const auto& r :
              run(options, send(options.codes, 2, false, 19), true, 20).reports) {
@@ -178,7 +178,7 @@ TEST(ldpc_decoder, BorrowedInput_DecodesAsPushed)
                       qa::regular_code(504, 252, 7),
                       qa::regular_code(303, 101, 3),
                       ldpc_code::dvbs2("short", "1/2") };
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     options.max_latency_ms = 1e9;
     options.max_iterations = 3;
     // The frames are near the threshold, so that decoding depends on every value.
@@ -230,7 +230,7 @@ TEST(ldpc_decoder, PartialBatch_IsSentWhenDue)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "8/9") };
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     options.batch = 64;
     options.max_latency_ms = 1e9;
     const auto frames = send(options.codes, 1, false, 6);
@@ -256,7 +256,7 @@ TEST(ldpc_decoder, SingleCodewordKernel_ChoosesSmallBatch)
     const auto batch = [](auto&& change) {
         ldpc_options o;
         o.codes = { ldpc_code::dvbs2("short", "1/2") };
-        o.where = backend::cpu;
+        o.backend = backend::cpu;
         change(o);
         return ldpc_decoder::make(o)->batch();
     };
@@ -274,7 +274,7 @@ TEST(ldpc_decoder, GarbageFrames_DoNotAffectOthers)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "1/2") };
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     options.format = llr_format::float32;
     options.batch = 4;
     std::mt19937 random(8);
@@ -302,7 +302,7 @@ TEST(ldpc_decoder, IncompleteFrame_IsDropped)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "8/9") };
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     const auto frames = send(options.codes, 1, false, 6);
     const auto bytes = as_bytes(frames[0].llr, 2);
     const auto decoder = ldpc_decoder::make(options);
@@ -328,7 +328,7 @@ TEST(ldpc_decoder, BadOptions_AreRefused)
 {
     ldpc_options good;
     good.codes = { ldpc_code::dvbs2("short", "8/9") };
-    good.where = backend::cpu;
+    good.backend = backend::cpu;
     EXPECT_EQ(refusal(good), "");
     const auto with = [&good](auto&& change) {
         auto options = good;
@@ -359,7 +359,7 @@ TEST(ldpc_decoder, CodeWithoutMessageBits_GivesOnlyCodewords)
     std::istringstream text("2 2\n1 1\n1 1\n1 1\n1\n2\n1\n2\n");
     ldpc_options options;
     options.codes = { ldpc_code::from_alist(text, "full rank") };
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     EXPECT_EQ(refusal(options),
               "output is message: full rank has no message bits (K = 0), allowed is "
               "codeword");
@@ -380,7 +380,7 @@ TEST(ldpc_decoder, FramesOfSeveralCodes_DecodeWithCuda)
 {
     ldpc_options options;
     options.codes = mixed_codes();
-    options.where = backend::cuda;
+    options.backend = backend::cuda;
     const auto frames = send(options.codes, 40, false, 14);
     try {
         for (const unsigned batch : { 1u, 7u, 0u }) {

@@ -100,7 +100,7 @@ TEST(ldpc_decoder, SoftOutput_EqualsModel)
     };
     // The automatic backend is CUDA if there is a device.
     const auto decode = [&](backend where, bool packed, unsigned seed) {
-        options.where = where;
+        options.backend = where;
         return run(options, frames, packed, seed);
     };
     const backend both[] = { backend::cpu, backend::automatic };
@@ -147,7 +147,7 @@ TEST(ldpc_decoder, SoftOutputOfBorrowedInput_EqualsModel)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "8/9"), qa::regular_code(504, 252, 7) };
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     options.max_latency_ms = 1e9;
     options.max_iterations = 3;
     options.soft = ldpc_soft_output::extrinsic;
@@ -170,7 +170,7 @@ TEST(ldpc_decoder, NewScale_HoldsFromNextFrame)
 {
     ldpc_options options;
     options.codes = { qa::regular_code(504, 252, 7) };
-    options.where = backend::cpu;
+    options.backend = backend::cpu;
     options.format = llr_format::float32;
     options.batch = 8;
     options.soft = ldpc_soft_output::posterior;

@@ -397,7 +397,7 @@ TEST(ldpc_positions, FramesWithUnsentBits_Decode)
         for (const std::size_t piece : { std::size_t(977), values.size() }) {
             ldpc_options options;
             options.codes = { code };
-            options.where = backend::cpu;
+            options.backend = backend::cpu;
             const auto decoder = ldpc_decoder::make(options);
             std::vector<std::uint8_t> bits(messages.size());
             std::size_t in = 0, out = 0;

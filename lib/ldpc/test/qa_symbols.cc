@@ -9,8 +9,8 @@
 #include "demap/demapper.h"
 #include "ldpc/cuda/input/symbols.h"
 #include "ldpc/stream/input_format.h"
-#include "qa_support.h"
 #include "pipeline/test/memory_of.h"
+#include "qa_support.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <cmath>
 #include <complex>
@@ -409,7 +409,7 @@ TEST(Symbols, SeveralModcods_DecodeAsOnCpu)
         std::vector<unsigned> iterations, unsatisfied;
     };
     const auto decode = [&](backend where, std::size_t piece) {
-        o.where = where;
+        o.backend = where;
         const auto d = ldpc_decoder::make(o);
         result r;
         const auto pull = [&] {

@@ -46,7 +46,7 @@ bool in_doubles(const sync_options& o) { return o.precision != sync_precision::f
 sync_options one_read(const sync_reads_options& o, std::size_t most)
 {
     sync_options one = o;
-    one.most = o.most ? std::min(o.most, most) : most;
+    one.max_batch = o.max_batch ? std::min(o.max_batch, most) : most;
     if (o.reads > 1) {
         one.priors = true;
         one.output = in_doubles(o) ? sync_output::posteriors64 : sync_output::posteriors;

@@ -4,8 +4,8 @@
 /* Tests of sync_decoder with borrowed input: items that it reads from the caller's memory
  * in place. */
 
-#include "qa_stream_support.h"
 #include "pipeline/test/memory_of.h"
+#include "qa_stream_support.h"
 #include <gtest/gtest.h>
 #include <random>
 
@@ -128,7 +128,7 @@ TEST(sync_decoder_borrowing, BorrowedFrames_DecodeAsPushed)
     data.received[21].assign(20000, 1);
     data.received[39].resize(5);
     auto o = data.options;
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.output = sync_output::posteriors;
     o.drifts = false;
     std::size_t count = 0;
@@ -214,7 +214,7 @@ TEST(sync_decoder_borrowing, ChannelChangeWithinFrame_DecodesAsPushed)
 {
     const auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.02, 0.02 }, 12);
     auto o = small_batches(data.options, 3, 2);
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.output = sync_output::posteriors;
     o.drifts = false;
     const bsid_model other{ 0.03, 0.01 };

@@ -24,9 +24,9 @@ TEST_F(sync_cuda, TwoDecodersOnOneDevice_EqualCpu)
             o.precision = precision;
             o.drifts = false;
             o.batch = 3;
-            o.where = backend::cpu;
+            o.backend = backend::cpu;
             const auto cpu = decode_all(data, o);
-            o.where = backend::cuda;
+            o.backend = backend::cuda;
             o.devices = { 0, 0 };
             const auto cuda = decode_all(data, o);
             EXPECT_EQ(cpu.size(), std::size_t(frames) * 20 * 32);
@@ -48,7 +48,7 @@ TEST_F(sync_cuda, LargeBatches_EqualCpu)
              { sync_precision::float64, sync_precision::float32 }) {
             auto o = on_the_cpu(data, mode, precision, frames);
             const auto cpu = decode_all(data, o);
-            o.where = backend::cuda;
+            o.backend = backend::cuda;
             EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
                       2 * tolerance(precision));
         }
@@ -79,7 +79,7 @@ TEST_F(sync_cuda, FrameSearch_EqualsCpu)
             ASSERT_TRUE(bool(make_setup(o).search));
             std::uint64_t again = 0, again_cuda = 0;
             const auto cpu = decode_all(data, o, &again);
-            o.where = backend::cuda;
+            o.backend = backend::cuda;
             EXPECT_LE(largest_difference(cpu, decode_all(data, o, &again_cuda)),
                       4 * tolerance(precision))
                 << "n " << code.n() << " q " << code.q();
@@ -108,7 +108,7 @@ TEST_F(sync_cuda, NarrowingSearch_EqualsCpu)
             // With such short warm-ups some boundary matches fail, but not the same ones
             // on both backends, so the numbers of frames decoded again are not compared.
             const auto cpu = decode_all(data, o);
-            o.where = backend::cuda;
+            o.backend = backend::cuda;
             EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
                       4 * tolerance(precision))
                 << "n " << code.n() << " q " << code.q();
@@ -133,7 +133,7 @@ TEST_F(sync_cuda, SymbolLikelihoodsInFramesAndStreams_EqualCpu)
                     continue;
                 }
                 const auto cpu = decode_all(data, o);
-                o.where = backend::cuda;
+                o.backend = backend::cuda;
                 EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
                           4 * tolerance(precision))
                     << "n " << code.n() << " q " << code.q();

@@ -133,7 +133,7 @@ inline sync_options on_the_cpu(const test_frames& data,
     o.precision = precision;
     o.drifts = false;
     o.batch = batch;
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     return o;
 }
 

@@ -110,7 +110,7 @@ TEST(sync_decoder_stream, Stream_ErrsAsSeldomAsFrames)
         ASSERT_EQ(streamed.begins.size(), frames);
         auto o = data.options;
         o.output = sync_output::symbols;
-        o.where = backend::cpu;
+        o.backend = backend::cpu;
         const auto framed = sync_decoder::make(o);
         decoded_stream known;
         for (const auto& frame : data.received) {
@@ -239,7 +239,7 @@ TEST(sync_decoder_frames, Frames_LeaveInOrderWithTheirResults)
 {
     auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 50);
     auto& o = data.options;
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.batch = 7;
     o.threads = 2;
     data.received[20].resize(3); // this frame cannot be decoded
@@ -273,7 +273,7 @@ TEST(sync_decoder_frames, Frames_LeaveInOrderWithTheirResults)
 TEST(sync_decoder_frames, PartialBatch_IsSentWhenDue)
 {
     auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 }, 1);
-    data.options.where = backend::cpu;
+    data.options.backend = backend::cpu;
     data.options.batch = 100;
     data.options.max_latency_ms = 1;
     const auto decoder = sync_decoder::make(data.options);
@@ -290,7 +290,7 @@ TEST(sync_decoder_frames, ChannelChange_AppliesToLaterFrames)
 {
     auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 }, 2);
     auto& o = data.options;
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     const auto decoder = sync_decoder::make(o);
     const auto decode = [&](std::size_t f) {
         decoded_stream out;
@@ -312,7 +312,7 @@ TEST(sync_decoder_frames, ChannelChange_AppliesToLaterFrames)
 TEST(sync_decoder_frames, UndecodableChannel_IsRefusedAtOnce)
 {
     auto data = random_frames(codebook_random(8, 16, 1000, 4), { 1e-3, 1e-3, 0 }, 1);
-    data.options.where = backend::cpu;
+    data.options.backend = backend::cpu;
     const auto decoder = sync_decoder::make(data.options);
     EXPECT_THROW(decoder->set_channel({ 0.99, 0.001 }), std::invalid_argument);
     EXPECT_TRUE(decoder->push_frame(data.received[0].data(), data.received[0].size()));
@@ -344,7 +344,7 @@ TEST(sync_simulation, RepeatedSimulation_GivesSameFrames)
 // Expects at most two failed boundary matches.
 std::pair<unsigned, bool> count_wrong(sync_options o, const test_frames& data)
 {
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.output = sync_output::symbols;
     o.precision = sync_precision::float32;
     o.drifts = false;

@@ -17,7 +17,7 @@ TEST(sync_decoder_options, BadOption_IsRefusedByName)
     const sync_options good(codebook_random(4, 6, 5, 4), { 0.1, 0.1, 0 });
     const auto refusal = [&](auto&& change) {
         auto o = good;
-        o.where = backend::cpu;
+        o.backend = backend::cpu;
         change(o);
         try {
             const auto decoder = sync_decoder::make(o);
@@ -140,7 +140,7 @@ TEST(sync_decoder_options, PairsOfMaxima_AreAcceptedOrRefusedByName)
             for (std::size_t b = a; b < maxima.size(); ++b) {
                 SCOPED_TRACE(std::to_string(a) + " and " + std::to_string(b));
                 o options(codebook_random(4, 6, 5, 4), { 0.01, 0.01, 0 });
-                options.where = backend::cpu;
+                options.backend = backend::cpu;
                 options.mode = mode;
                 maxima[a](options);
                 maxima[b](options);
@@ -165,7 +165,7 @@ TEST(sync_decoder_options, PairsOfMaxima_AreAcceptedOrRefusedByName)
 TEST(sync_decoder_frames, ExcessiveMemory_IsRefusedByName)
 {
     sync_options o(codebook_random(12, 1024, 100, 4), { 0.01, 0.01, 0 });
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.output = sync_output::posteriors64;
     o.priors = true;
     o.batch = 1 << 20;
@@ -187,7 +187,7 @@ TEST(sync_decoder_stream, LongLookAheadOfLongWords_FitsOrIsRefused)
     // With 2^20 look-ahead symbols of 4096 bits, the number of items of a frame exceeds
     // 32 bits.
     sync_options o(codebook_random(4096, 2, 1, 4), { 0, 0, 0 });
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.mode = sync_mode::stream;
     o.lookahead = 511;
     EXPECT_EQ(make_setup(o).max_items, 512u * 4096);

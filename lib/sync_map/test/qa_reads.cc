@@ -37,7 +37,7 @@ test_reads random_reads(const sync_code& code,
     data.options.reads = R;
     data.options.output = sync_output::posteriors64;
     data.options.precision = sync_precision::float64;
-    data.options.where = backend::cpu;
+    data.options.backend = backend::cpu;
     std::mt19937_64 random(17);
     bsid_channel through(channel, 23);
     for (unsigned f = 0; f < frames; ++f) {
@@ -164,7 +164,7 @@ protected:
     make(const sync_code& code, const bsid_model& channel, unsigned frames, unsigned R)
     {
         auto data = random_reads(code, channel, frames, R);
-        data.options.where = GetParam();
+        data.options.backend = GetParam();
         return data;
     }
 };

@@ -111,7 +111,7 @@ decoded_stream decode_sequentially(const sync_options& options,
     cutter.push(items.data(), items.size());
     cutter.finish();
     constexpr std::size_t batch = 64;
-    const auto decoder = options.where == backend::cuda
+    const auto decoder = options.backend == backend::cuda
                              ? traits::make_cuda(setup, batch, 1, 0)
                              : traits::make_cpu(setup, batch, 2);
     decoder->on_completion([] {});
@@ -180,7 +180,7 @@ sync_options options_of(const stream_case& c, sync_precision precision)
 {
     sync_options o(c.code, c.channel);
     o.mode = sync_mode::stream;
-    o.where = tested;
+    o.backend = tested;
     o.precision = precision;
     o.output = sync_output::posteriors64;
     o.threads = 2;

@@ -69,7 +69,7 @@ inline std::vector<std::uint8_t> joined(const test_frames& data)
 inline sync_options stream_options(sync_options o, sync_output output)
 {
     o.mode = sync_mode::stream;
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.output = output;
     o.drifts = false;
     return o;

@@ -102,7 +102,7 @@ struct viterbi_frames {
     {
         viterbi_options o(conv_code(5, { 023, 033 }));
         static_cast<run_options&>(o) = run;
-        o.ends = termination::terminated;
+        o.termination = termination::terminated;
         o.frame_bits = 100;
         o.positive_bit = positive_bit;
         auto d = viterbi_decoder::make(o, std::move(hooks));
@@ -142,7 +142,7 @@ struct viterbi_cut_frames {
     {
         viterbi_options o(conv_code(5, { 023, 033 }));
         static_cast<run_options&>(o) = run;
-        o.ends = termination::terminated;
+        o.termination = termination::terminated;
         o.frame_bits = 96;
         o.positive_bit = positive_bit;
         auto d = viterbi_decoder::make(o, std::move(hooks));

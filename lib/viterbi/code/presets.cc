@@ -168,7 +168,7 @@ conv_code conv_code::preset(const std::string& name)
 {
     const auto& p = find_conv_preset(name);
     conv_code code(p.constraint_length, p.polynomials, p.puncturing);
-    code.d_termination = p.ends;
+    code.d_termination = p.termination;
     return code;
 }
 

@@ -87,7 +87,8 @@ public:
     const std::int8_t* in_place(const block_window& w) const
     {
         const auto& plan = d_setup.plan;
-        if (!as_quantised() || punctured() || plan.ends == termination::tailbiting) {
+        if (!as_quantised() || punctured() ||
+            plan.termination == termination::tailbiting) {
             return nullptr;
         }
         const std::int64_t R = d_setup.map.outputs;
@@ -102,7 +103,7 @@ public:
     void copy(const block_window& w, std::int8_t* row) const
     {
         const auto& plan = d_setup.plan;
-        if (plan.ends != termination::tailbiting) {
+        if (plan.termination != termination::tailbiting) {
             copy(w.start, plan.window, row);
             return;
         }

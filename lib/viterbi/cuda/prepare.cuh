@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(prepare_threads)
     __shared__ prepare_row from[prepare_blocks];
 
     const unsigned R = Outputs ? Outputs : g.map.outputs;
-    const bool circular = g.plan.ends == termination::tailbiting;
+    const bool circular = g.plan.termination == termination::tailbiting;
     const unsigned period = circular ? 1 : g.map.period;
     const unsigned per_period = circular ? R : g.map.values_per_period;
     const unsigned row_bytes = prepare_row_bytes(g.map);

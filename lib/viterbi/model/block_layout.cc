@@ -90,7 +90,7 @@ block_layout make_block_layout(const conv_code& code,
     }
 
     block_layout plan{};
-    plan.ends = ends;
+    plan.termination = ends;
     plan.overlap = overlap ? overlap : default_overlap(code);
     plan.decode_length =
         decode_length ? decode_length : default_decode_length(plan.overlap);

@@ -57,7 +57,7 @@ struct value_map {
 
 //! The division of a stream, or of each frame, into parallel blocks.
 struct block_layout {
-    termination ends;
+    gpufec::termination termination;
     std::uint32_t decode_length; //!< D, a multiple of 32
     std::uint32_t overlap;       //!< L, the decision depth
     std::uint32_t window;        //!< W, number of stages, the same for every block
@@ -72,7 +72,10 @@ struct block_layout {
     //! Number of parallel blocks per frame; 1 for a stream.
     std::uint32_t blocks_per_frame;
 
-    GPUFEC_HOST_DEVICE bool streaming() const { return ends == termination::streaming; }
+    GPUFEC_HOST_DEVICE bool streaming() const
+    {
+        return termination == termination::streaming;
+    }
 
     //! Returns the window of block \p block of the stream, or of the frame.
     GPUFEC_HOST_DEVICE block_window at(std::uint64_t block) const
@@ -84,7 +87,7 @@ struct block_layout {
         }
         const auto rest = std::uint32_t(frame_bits - first);
         const auto count = rest < decode_length ? rest : decode_length;
-        if (ends == termination::tailbiting) {
+        if (termination == termination::tailbiting) {
             return { start, overlap, count, false };
         }
         const std::int64_t last = std::int64_t(frame_stages) - window;

@@ -174,7 +174,7 @@ std::vector<std::uint8_t> parallel_blocks(const conv_code& code,
                                   : std::vector<metric>(code.states(), 0));
             for (std::int64_t s = w.start; s < w.start + plan.window; ++s) {
                 auto stage = s;
-                if (plan.ends == termination::tailbiting) {
+                if (plan.termination == termination::tailbiting) {
                     stage = (s % std::int64_t(plan.frame_stages) + plan.frame_stages) %
                             plan.frame_stages;
                 }

@@ -14,7 +14,8 @@ setup make_setup(const viterbi_options& o)
 {
     check_positive_bit(o.positive_bit);
     setup s(o.code,
-            make_block_layout(o.code, o.ends, o.frame_bits, o.decode_length, o.overlap),
+            make_block_layout(
+                o.code, o.termination, o.frame_bits, o.decode_length, o.overlap),
             o.format == soft_format::packed4,
             o.positive_bit);
     s.floats = o.format == soft_format::float32;

@@ -37,27 +37,29 @@ std::vector<conv_code> as_received(std::vector<conv_code> codes, unsigned positi
 
 frame_layout layout_of(const viterbi_options& o)
 {
-    return o.ends == termination::streaming
+    return o.termination == termination::streaming
                ? frame_layout{}
                : frame_layout{ o.frame_bits, o.code.constraint_length() - 1 };
 }
 
 const viterbi_options& checked(const viterbi_options& o)
 {
-    require(o.ends == termination::streaming || o.ends == termination::terminated,
+    require(o.termination == termination::streaming ||
+                o.termination == termination::terminated,
             "lock",
             "\"auto\"",
             "only \"off\", unless termination is \"streaming\" or \"terminated\": other "
             "frames have no known bits at their ends");
     for (const auto& name : o.lock_presets) {
-        const auto ends = find_conv_preset(name).ends;
-        require(ends == termination::streaming || ends == o.ends,
+        const auto ends = find_conv_preset(name).termination;
+        require(ends == termination::streaming || ends == o.termination,
                 "lock_presets",
                 '"' + name + '"',
-                std::string("codes that are streaming, or ") + termination_name(o.ends) +
+                std::string("codes that are streaming, or ") +
+                    termination_name(o.termination) +
                     " as termination has it; this one is " + termination_name(ends));
     }
-    if (o.ends == termination::terminated) {
+    if (o.termination == termination::terminated) {
         require(o.frame_bits >= 1 && o.frame_bits <= 1u << 24,
                 "frame_bits",
                 o.frame_bits,

@@ -169,7 +169,7 @@ void locking_viterbi_decoder::open(unsigned which)
         // A decoder that may use a GPU gets one more slot, up to max_slots, because a
         // batch stays in its slot until the batch is checked. An invalid number of slots
         // is left unchanged, so that the inner decoder refuses it.
-        if (o.where != backend::cpu && o.slots >= 1 && o.slots < max_slots) {
+        if (o.backend != backend::cpu && o.slots >= 1 && o.slots < max_slots) {
             ++o.slots;
         }
         d_input.use(nullptr);

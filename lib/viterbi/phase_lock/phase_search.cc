@@ -99,7 +99,7 @@ struct phase_search::mother {
         o.slots = 1;
         o.max_latency_ms = 1e9; // decode() flushes the decoder explicitly
         o.positive_bit = 0;
-        o.ends = termination::truncated;
+        o.termination = termination::truncated;
         o.frame_bits = o.decode_length = frame_stages;
         decoder_hooks quiet;
         quiet.log = [log = hooks.log](log_level level, const std::string& text) {

@@ -33,7 +33,7 @@ frame_finder::frame_finder(const viterbi_options& run,
     for (const auto& code : codes) {
         viterbi_options o{ code };
         static_cast<run_options&>(o) = run;
-        o.ends = termination::streaming;
+        o.termination = termination::streaming;
         o.watch = false;
         o.slots = 1;
         o.positive_bit = 0;

@@ -32,10 +32,10 @@ viterbi_options for_windows(viterbi_options o)
     o.watch = false;
     o.lock = "off";
     o.format = soft_format::int8;
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.batch = 0;
     o.slots = 1;
-    o.most = 64;
+    o.max_batch = 64;
     o.threads = 1;
     o.max_latency_ms = 1e9;
     return o;
@@ -77,7 +77,7 @@ signal_judge::signal_judge(const viterbi_options& options,
     const std::size_t per_item = options.format == soft_format::packed4 ? 2 : 1;
     const bool framed = options.frame_bits > 0 && !searches();
     const auto tail =
-        options.ends == termination::terminated ? code.constraint_length() - 1 : 0;
+        options.termination == termination::terminated ? code.constraint_length() - 1 : 0;
     const std::size_t values = code.values(options.frame_bits + std::uint64_t(tail));
     const auto items = (values + per_item - 1) / per_item;
     if (framed && values <= longest_frame) {
@@ -86,7 +86,7 @@ signal_judge::signal_judge(const viterbi_options& options,
         d_stride = d_window;
         return;
     }
-    d_decoding.ends = termination::streaming;
+    d_decoding.termination = termination::streaming;
     d_decoding.frame_bits = 0;
     // The chance level does not depend on the length of parallel blocks.
     d_decoding.decode_length = 64;
@@ -399,7 +399,7 @@ void signal_judge::judge()
     d_sum.values += as_declared.values;
     d_sum.wrong += as_declared.wrong;
     d_sum.chance += as_declared.chance;
-    if (d_frame_values > 0 && d_options.ends != termination::tailbiting) {
+    if (d_frame_values > 0 && d_options.termination != termination::tailbiting) {
         compare_signs(as_declared);
     }
     // True if no frame so far has a lower cost with the declared sign, and one or more
@@ -481,7 +481,7 @@ signal_judge::evidence signal_judge::count(const std::vector<std::int8_t>& value
         }
     }
     const auto& code = d_decoding.code;
-    conv_encoder_kernel encoder(code, d_decoding.ends, d_decoding.frame_bits);
+    conv_encoder_kernel encoder(code, d_decoding.termination, d_decoding.frame_bits);
     std::vector<std::uint8_t> coded(encoder.coded_bits(pulled) + 64);
     std::size_t begin = 0, end = values.size();
     if (d_decoding.frame_bits > 0) {

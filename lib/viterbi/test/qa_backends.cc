@@ -41,8 +41,8 @@ std::vector<test_case> cases()
     std::vector<test_case> all;
     for (const auto& p : conv_presets()) {
         const conv_code code(p.constraint_length, p.polynomials, p.puncturing);
-        const bool stream = p.ends == termination::streaming;
-        all.push_back({ p.name, code, p.ends, stream ? 0u : 333u });
+        const bool stream = p.termination == termination::streaming;
+        all.push_back({ p.name, code, p.termination, stream ? 0u : 333u });
     }
     const conv_code k7(7, { 0171, 0133 });
     const conv_code dvb34(7, { 0171, 0133 }, "101,110");
@@ -147,8 +147,8 @@ bool small_scale()
 
 prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
 {
-    const auto plan =
-        make_block_layout(c.code, c.ends, c.frame_bits, c.decode_length, c.overlap);
+    const auto plan = make_block_layout(
+        c.code, c.termination, c.frame_bits, c.decode_length, c.overlap);
     auto bits = c.bits ? c.bits : 3 * plan.decode_length + 17;
     if (small_scale() && !c.bits) {
         bits = plan.decode_length + 17;
@@ -159,7 +159,8 @@ prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
             bits = 3 * c.frame_bits;
         }
     }
-    const auto sent = qa::transmit(c.code, c.ends, c.frame_bits, bits, sigma, seed);
+    const auto sent =
+        qa::transmit(c.code, c.termination, c.frame_bits, bits, sigma, seed);
     const auto values = c.packed4 ? qa::quantise4(sent.values) : sent.values;
     auto expected = reference::parallel_blocks(c.code, plan, values, bits);
     if (sigma == 0 && c.clean) {

@@ -181,27 +181,27 @@ TEST(viterbi_options, OfAPreset_HaveItsTermination)
     for (const auto& p : conv_presets()) {
         SCOPED_TRACE(p.name);
         viterbi_options o{ conv_code::preset(p.name) };
-        EXPECT_EQ(o.ends, p.ends);
-        EXPECT_EQ(o.code.opposite().default_termination(), p.ends);
-        o.where = backend::cpu;
+        EXPECT_EQ(o.termination, p.termination);
+        EXPECT_EQ(o.code.opposite().default_termination(), p.termination);
+        o.backend = backend::cpu;
         o.batch = 1;
         const auto error = error_of([&] { viterbi_decoder::make(o); });
-        if (p.ends == termination::streaming) {
+        if (p.termination == termination::streaming) {
             EXPECT_EQ(error, "");
             continue;
         }
-        const auto least = p.ends == termination::tailbiting ? "6" : "1";
+        const auto least = p.termination == termination::tailbiting ? "6" : "1";
         const auto expected = std::string("frame_bits is 0: allowed are ") + least +
                               " to 16777216 information bits per frame with termination "
                               "\"" +
-                              termination_name(p.ends) + '"';
+                              termination_name(p.termination) + '"';
         EXPECT_EQ(error, expected);
         EXPECT_EQ(error_of([&] { viterbi_array_decoder d(o, true); }), expected);
         o.frame_bits = 40;
         EXPECT_EQ(error_of([&] { viterbi_decoder::make(o); }), "");
     }
     const viterbi_options plain{ conv_code(7, { 0171, 0133 }) };
-    EXPECT_EQ(plain.ends, termination::streaming);
+    EXPECT_EQ(plain.termination, termination::streaming);
 }
 
 TEST(conv_encoder_kernel, Impulse_EncodesToPolynomials)

@@ -29,8 +29,8 @@ TEST(viterbi_decoder, StreamOfAnyLength_HasExactCounts)
         o.overlap = 24;
         o.batch = 3;
         const auto decoder = viterbi_decoder::make(o);
-        const auto plan = make_block_layout(code, o.ends, 0, 64, 24);
-        const auto sent = qa::transmit(code, o.ends, 0, 3 * 3 * 64 + 60, 25, 2);
+        const auto plan = make_block_layout(code, o.termination, 0, 64, 24);
+        const auto sent = qa::transmit(code, o.termination, 0, 3 * 3 * 64 + 60, 25, 2);
         for (std::size_t n = 0; n < sent.values.size(); n += n < 300 ? 1 : 7) {
             const std::vector<std::int8_t> values(sent.values.begin(),
                                                   sent.values.begin() + n);
@@ -118,7 +118,7 @@ TEST(viterbi_decoder, SlowStream_IsNotStarved)
     o.max_latency_ms = 20;
     o.decode_length = 512;
     const auto decoder = viterbi_decoder::make(o, h);
-    const auto sent = qa::transmit(code, o.ends, 0, 600, 0, 7);
+    const auto sent = qa::transmit(code, o.termination, 0, 600, 0, 7);
     ASSERT_EQ(decoder->push(sent.values.data(), sent.values.size()), sent.values.size());
     EXPECT_FALSE(decoder->due());
     std::this_thread::sleep_for(40ms);
@@ -140,7 +140,7 @@ TEST(viterbi_decoder, NewLatency_HoldsForWaitingBatch)
     o.max_latency_ms = 1e6;
     o.decode_length = 512;
     const auto decoder = viterbi_decoder::make(o);
-    const auto sent = qa::transmit(code, o.ends, 0, 600, 0, 7);
+    const auto sent = qa::transmit(code, o.termination, 0, 600, 0, 7);
     decoder->push(sent.values.data(), sent.values.size());
     EXPECT_FALSE(decoder->due());
     decoder->set_max_latency_ms(0);
@@ -246,7 +246,7 @@ TEST(viterbi_decoder, AutomaticBackend_IsLogged)
     decoder_hooks h;
     h.log = [&](log_level, const std::string& line) { lines.push_back(line); };
     auto o = options(conv_code(7, { 0171, 0133 }));
-    o.where = backend::automatic;
+    o.backend = backend::automatic;
     const auto decoder = viterbi_decoder::make(o, h);
     ASSERT_EQ(lines.size(), 1u);
     const bool gpu = !find_cuda_devices().devices.empty();
@@ -258,10 +258,10 @@ TEST(viterbi_decoder, AutomaticBackend_IsLogged)
 TEST(viterbi_decoder, CudaWithoutDevice_IsAnError)
 {
     auto o = options(conv_code(7, { 0171, 0133 }));
-    o.where = backend::cuda;
+    o.backend = backend::cuda;
     o.devices = { 4711 };
     EXPECT_THROW(viterbi_decoder::make(o), std::runtime_error);
-    o.where = backend::automatic; // the decoder falls back to the CPU
+    o.backend = backend::automatic; // the decoder falls back to the CPU
     EXPECT_EQ(viterbi_decoder::make(o)->active_backend(), "cpu");
 }
 
@@ -287,7 +287,7 @@ TEST_F(viterbi_decoder_cuda, LongStream_EqualsCpu)
         for (const auto where : { backend::cpu, backend::cuda }) {
             for (const unsigned batch : { 0u, 17u }) {
                 auto o = options(code);
-                o.where = where;
+                o.backend = where;
                 o.batch = batch;
                 const auto decoder = viterbi_decoder::make(o);
                 const auto out = run(*decoder, sent.values, true, 30000);
@@ -310,7 +310,7 @@ TEST_F(viterbi_decoder_cuda, BatchBeyondMemory_IsReduced)
         }
     };
     auto o = options(conv_code(9, { 0753, 0561 }));
-    o.where = backend::cuda;
+    o.backend = backend::cuda;
     o.slots = 8;
     const auto free = find_cuda_devices().devices[0].free_bytes;
     // The survivors of a parallel block need one bit per state and stage, 32 KiB for the
@@ -329,7 +329,7 @@ TEST_F(viterbi_decoder_cuda, SeveralDecoders_EqualCpu)
         conv_code(7, { 0171, 0133 }), termination::streaming, 0, 100000, 24, 9);
     const auto decode = [&](backend where, unsigned batch) {
         auto o = options(conv_code(7, { 0171, 0133 }));
-        o.where = where;
+        o.backend = where;
         o.batch = batch;
         const auto decoder = viterbi_decoder::make(o);
         return run(*decoder, sent.values, true, 10000);

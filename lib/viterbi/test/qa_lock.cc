@@ -71,7 +71,7 @@ decoded decode(viterbi_options o,
                std::size_t capacity = 1u << 14)
 {
     o.lock = "auto";
-    o.where = o.where == backend::automatic ? backend::cpu : o.where;
+    o.backend = o.backend == backend::automatic ? backend::cpu : o.backend;
     o.positive_bit = 0;
     const auto decoder = viterbi_decoder::make(o);
     decoded d;
@@ -106,14 +106,14 @@ decoded decode_borrowed(viterbi_options o,
                         bool packed)
 {
     o.lock = "auto";
-    o.where = o.where == backend::automatic ? backend::cpu : o.where;
+    o.backend = o.backend == backend::automatic ? backend::cpu : o.backend;
     o.positive_bit = 0;
     o.format = sizeof(Item) == 1 ? soft_format::int8 : soft_format::float32;
     const auto decoder = viterbi_decoder::make(o);
     EXPECT_GT(pinned_input::bytes_needed(*decoder), 0u);
     decoded d;
     std::vector<Item> items(values.begin(), values.end());
-    const bool locks = o.where == backend::cuda;
+    const bool locks = o.backend == backend::cuda;
     std::optional<pinned_input> input;
     input.emplace(*decoder, items.data(), items.size() * sizeof(Item));
     EXPECT_EQ(input->pinned(), locks);
@@ -166,7 +166,7 @@ std::vector<std::uint8_t> decode_without_search(viterbi_options o,
                                                 std::size_t first)
 {
     o.lock = "off";
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.positive_bit = 0;
     const auto decoder = viterbi_decoder::make(o);
     std::vector<std::uint8_t> bits, out(1 << 14);
@@ -414,7 +414,7 @@ TEST(viterbi_lock_cuda, SlipsAndNoise_DecodeAsOnCpu)
     }
     const auto o = for_trouble();
     auto cuda = o;
-    cuda.where = backend::cuda;
+    cuda.backend = backend::cuda;
     for (unsigned how = 0; how < 4; ++how) {
         SCOPED_TRACE(how);
         const auto values = received(how, troubled());
@@ -495,7 +495,7 @@ TEST(viterbi_lock, TerminatedFrames_AreFound)
         const auto T = c.frame_bits + code.constraint_length() - 1;
         const auto F = code.values(T);
         viterbi_options o{ code };
-        o.ends = termination::terminated;
+        o.termination = termination::terminated;
         o.frame_bits = c.frame_bits;
         for (const char* symbols : { "bpsk", "qpsk" }) {
             if (F % 2 && *symbols == 'q') {

@@ -3,8 +3,8 @@
 
 /* Tests of the stream decoder's input: formats, scales and signs, borrowed input. */
 
-#include "qa_stream.h"
 #include "pipeline/test/memory_of.h"
+#include "qa_stream.h"
 #include "viterbi/model/reference.h"
 #include "viterbi/model/soft_input.h"
 #include <gtest/gtest.h>
@@ -138,12 +138,12 @@ TEST(viterbi_decoder, BorrowedInput_DecodesAsPushed)
         { punctured, termination::tailbiting, 75, soft_format::float32 },
     };
     for (const auto& s : settings) {
-        auto o = options(s.code, s.ends, s.frame);
+        auto o = options(s.code, s.termination, s.frame);
         o.format = s.format;
         o.soft_scale = 20;
         o.decode_length = 64;
         o.overlap = 40;
-        const auto sent = qa::transmit(s.code, s.ends, s.frame, 9000, 24, 10);
+        const auto sent = qa::transmit(s.code, s.termination, s.frame, 9000, 24, 10);
         if (s.format == soft_format::float32) {
             expect_borrowed_as_pushed(o, as_floats(sent.values, o.soft_scale));
         } else if (s.format == soft_format::packed4) {
@@ -168,7 +168,7 @@ TEST(viterbi_decoder, NewScale_HoldsForLaterItems)
     o.overlap = 40;
     o.batch = 4;
     const auto floats =
-        as_floats(qa::transmit(o.code, o.ends, 0, 3000, 24, 10).values, 20);
+        as_floats(qa::transmit(o.code, o.termination, 0, 3000, 24, 10).values, 20);
     const auto decode = [&](bool borrow, std::size_t until) {
         const auto decoder = viterbi_decoder::make(o);
         decoder->set_soft_scale(20);
@@ -233,7 +233,7 @@ TEST(viterbi_decoder, FloatInput_IsScaledRoundedAndClamped)
     o.format = soft_format::float32;
     o.soft_scale = 64.0f;
     const auto decoder = viterbi_decoder::make(o);
-    const auto plan = make_block_layout(code, o.ends, 0, 0, 0);
+    const auto plan = make_block_layout(code, o.termination, 0, 0, 0);
     EXPECT_EQ(run(*decoder, soft, false, 777),
               reference::parallel_blocks(code, plan, values, 5000));
 }
@@ -246,7 +246,7 @@ TEST(viterbi_decoder, Packed4Input_EqualsReference)
     o.format = soft_format::packed4;
     o.batch = 2;
     const auto decoder = viterbi_decoder::make(o);
-    const auto plan = make_block_layout(code, o.ends, 0, 0, 0);
+    const auto plan = make_block_layout(code, o.termination, 0, 0, 0);
     const auto expected =
         reference::parallel_blocks(code, plan, qa::quantise4(sent.values), 6000);
     EXPECT_EQ(run(*decoder, qa::pack4(sent.values, 0), false, 501), expected);
@@ -311,11 +311,11 @@ TEST(viterbi_decoder, Packed4Minimum_CountsAsMinus7)
         o.format = soft_format::packed4;
         o.batch = 2;
         if (frame > 0) {
-            o.ends = termination::terminated;
+            o.termination = termination::terminated;
             o.frame_bits = frame;
         }
         const auto decoder = viterbi_decoder::make(o);
-        const auto plan = make_block_layout(code, o.ends, frame, 0, 0);
+        const auto plan = make_block_layout(code, o.termination, frame, 0, 0);
         const auto count = frame > 0 ? 202 * 29 : 6000;
         const auto bits = frame > 0 ? frame * 29 : 3000;
         const std::vector<std::int8_t> in(packed.begin(), packed.begin() + count / 2),
@@ -397,7 +397,7 @@ TEST(viterbi_decoder, WrongSign_InvertsOrLooksLikeNoise)
     const auto decode = [](const conv_code& code, unsigned positive_bit) {
         auto o = options(code);
         o.positive_bit = positive_bit;
-        const auto sent = qa::transmit(code, o.ends, 0, 4000, 8, 12);
+        const auto sent = qa::transmit(code, o.termination, 0, 4000, 8, 12);
         const auto [bits, statistics] = bits_and_statistics(o, sent.values);
         std::size_t wrong = 0;
         for (std::size_t i = 100; i + 100 < bits.size(); ++i) {

@@ -18,9 +18,9 @@ inline viterbi_options options(const conv_code& code,
 {
     viterbi_options o{ code };
     o.positive_bit = 0; // as in transmit()
-    o.ends = ends;
+    o.termination = ends;
     o.frame_bits = frame_bits;
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.max_latency_ms = 10000;
     return o;
 }

@@ -18,8 +18,7 @@ headers = support.headers()
 BY_HAND = ["codebook_davey_mackay", "codebook_from_file", "codebook_marker",
            "codebook_random", "conv_preset", "conv_presets", "find_conv_preset",
            "polynomials_from_gr_fec"]
-IN_CPP = {"codebook_from_file": "sync_code.from_file",
-          "conv_preset.termination": "conv_preset.ends"}
+IN_CPP = {"codebook_from_file": "sync_code.from_file"}
 SAMPLE = r'''
 namespace gr {
 // Not for users.
