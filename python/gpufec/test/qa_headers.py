@@ -195,7 +195,8 @@ class qa_headers(unittest.TestCase):
                 self.assertEqual(list(found.items()),
                                  [(group, names) for group, names in expected.items() if names])
                 if block.name.startswith("gpu_"):
-                    self.assertEqual(list(found), ["Code", "Input", "Output", "Running", "Advanced"])
+                    self.assertEqual(list(found),
+                                     ["Code", "Input", "Output", "Running", "Advanced"])
                     self.assertEqual(sum(map(len, found.values())), len(parameters))
 
     def test_what_is_bound_by_hand(self):
