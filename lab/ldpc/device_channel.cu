@@ -184,7 +184,7 @@ private:
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;
-        run.most =
+        run.max_batch =
             std::clamp<std::uint64_t>(options.max_frames, 1, traits::max_work_items);
         return run;
     }

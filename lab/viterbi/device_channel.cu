@@ -228,7 +228,7 @@ private:
         const std::uint64_t bits =
             plan.streaming() ? plan.decode_length : plan.frame_bits;
         const auto work_items = (options.max_bits / bits + 1) * plan.blocks_per_frame;
-        run.most = std::min<std::uint64_t>(work_items, traits::max_work_items);
+        run.max_batch = std::min<std::uint64_t>(work_items, traits::max_work_items);
         return run;
     }
 

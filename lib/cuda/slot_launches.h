@@ -72,7 +72,7 @@ public:
     using setup = typename Traits::setup;
 
     //! The batch size is run.batch. If run.batch is 0, the size is \p times the batch
-    //! that Traits::cuda_batch() chooses for input from the host, limited by run.most and
+    //! that Traits::cuda_batch() chooses for input from the host, limited by run.max_batch and
     //! Traits::max_work_items. The device memory may reduce the size further. If
     //! \p caller_format is set, the decoder also accepts input in the caller's format.
     slot_rounds(const setup& s,
@@ -97,8 +97,8 @@ public:
                 std::min(times * work_items,
                          Traits::max_work_items / batch_granularity * batch_granularity));
         }
-        if (!asked && run.most) {
-            work_items = std::min(work_items, whole(run.most));
+        if (!asked && run.max_batch) {
+            work_items = std::min(work_items, whole(run.max_batch));
         }
         d_decoder = make_cuda_within_memory<Traits>(
             s, work_items, run.slots, device, caller_format);

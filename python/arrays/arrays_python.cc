@@ -57,7 +57,7 @@ void set_run(run_options& run, const py::dict& given)
                              given["devices"].cast<std::vector<int>>());
     run.threads = not_negative("threads", given["threads"].cast<int>(), "1 to 256");
     run.copy_threads = std::max(run.threads, given["copy_threads"].cast<unsigned>());
-    run.most = given["most"].cast<std::size_t>();
+    run.max_batch = given["most"].cast<std::size_t>();
 }
 
 // Makes a decoder without the GIL. The decoder's calls run Python's handlers of pending

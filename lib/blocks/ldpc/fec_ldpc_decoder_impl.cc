@@ -86,7 +86,7 @@ fec_ldpc_decoder::sptr fec_ldpc_decoder::make(const fec_ldpc_decoder_options& gi
     options.max_iterations =
         not_negative("max_iterations", given.max_iterations, "1 to 1000");
     options.positive_bit = not_negative("positive_bit", given.positive_bit, "0 and 1");
-    options.most = 1;
+    options.max_batch = 1;
     options.slots = 1;
     options.backend = given.backend;
     options.devices = devices_of(given.device);
