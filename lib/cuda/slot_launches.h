@@ -72,9 +72,10 @@ public:
     using setup = typename Traits::setup;
 
     //! The batch size is run.batch. If run.batch is 0, the size is \p times the batch
-    //! that Traits::cuda_batch() chooses for input from the host, limited by run.max_batch and
-    //! Traits::max_work_items. The device memory may reduce the size further. If
-    //! \p caller_format is set, the decoder also accepts input in the caller's format.
+    //! that Traits::cuda_batch() chooses for input from the host, limited by
+    //! run.max_batch and Traits::max_work_items. The device memory may reduce the size
+    //! further. If \p caller_format is set, the decoder also accepts input in the
+    //! caller's format.
     slot_rounds(const setup& s,
                 const run_options& run,
                 int device,
