@@ -14,6 +14,8 @@
 
 #ifdef __AVX512BW__
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace gr::gpufec::ldpc {
@@ -79,7 +81,12 @@ struct integer_arithmetic {
 #else
     static vec widen(typename vector_of<std::int8_t, lanes>::type m)
     {
+#ifdef __aarch64__
+        // GCC 12 would convert the bytes one by one.
+        return vec(vmovl_s8(int8x8_t(m)));
+#else
         return __builtin_convertvector(m, vec);
+#endif
     }
     static stored narrow(vec m) { return __builtin_convertvector(m, stored); }
 #endif
@@ -124,8 +131,15 @@ struct float_arithmetic {
     {
     }
 
+#ifdef __aarch64__
+    // One instruction each. The result differs from that of the comparison below only if
+    // b is NaN or both are zeros of different sign, which does not occur.
+    static vec smaller(vec a, vec b) { return vec(vminnmq_f32(a, b)); }
+    static vec larger(vec a, vec b) { return vec(vmaxnmq_f32(a, b)); }
+#else
     static vec smaller(vec a, vec b) { return a < b ? a : b; }
     static vec larger(vec a, vec b) { return a > b ? a : b; }
+#endif
     // With AVX2, magnitudes are compared as integers, which is faster and has the same
     // result.
 #ifdef __AVX2__
@@ -149,6 +163,10 @@ struct float_arithmetic {
     static vec widen(stored m) { return m; }
     static stored narrow(vec m) { return m; }
 
+#ifdef __aarch64__
+    // A call would save all vector registers.
+    __attribute__((always_inline))
+#endif
     message_magnitudes
     check_to_variable(std::uint32_t degree, vec min1, vec min2, vec third) const
     {
@@ -319,19 +337,25 @@ private:
         }
     }
 
+    // Whether layers that defer edges have special code for each degree, which takes long
+    // to compile. On Arm, general code would execute twice as many instructions.
+#ifdef __aarch64__
+    static constexpr bool unrolls_deferred = true;
+#else
+    static constexpr bool unrolls_deferred = false;
+#endif
+
     template <bool First, bool Deferred>
     void checks(const layer& l)
     {
         for (auto c = l.first; c < l.last; ++c) {
             const check& k = d_code.checks[c];
-            // Layers that defer edges are rare, and special code for them takes long to
-            // compile.
-            switch (Deferred ? 0 : k.degree) {
-#define GPUFEC_DEGREE(D)                          \
-    case D: {                                     \
-        vec inputs[D];                            \
-        one_check<D, First, false>(k, D, inputs); \
-        break;                                    \
+            switch (Deferred && !unrolls_deferred ? 0 : k.degree) {
+#define GPUFEC_DEGREE(D)                                                 \
+    case D: {                                                            \
+        vec inputs[D];                                                   \
+        one_check<D, First, Deferred && unrolls_deferred>(k, D, inputs); \
+        break;                                                           \
     }
                 GPUFEC_DEGREE(3)
                 GPUFEC_DEGREE(4)
