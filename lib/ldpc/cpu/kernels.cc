@@ -136,9 +136,11 @@ struct float_arithmetic {
     // b is NaN or both are zeros of different sign, which does not occur.
     static vec smaller(vec a, vec b) { return vec(vminnmq_f32(a, b)); }
     static vec larger(vec a, vec b) { return vec(vmaxnmq_f32(a, b)); }
+    static vec magnitude(vec t) { return vec(vabsq_f32(t)); }
 #else
     static vec smaller(vec a, vec b) { return a < b ? a : b; }
     static vec larger(vec a, vec b) { return a > b ? a : b; }
+    static vec magnitude(vec t) { return vec(bits(t) & 0x7fffffff); }
 #endif
     // With AVX2, magnitudes are compared as integers, which is faster and has the same
     // result.
@@ -152,7 +154,6 @@ struct float_arithmetic {
     static vec lesser(vec a, vec b) { return smaller(a, b); }
     static vec greater(vec a, vec b) { return larger(a, b); }
 #endif
-    static vec magnitude(vec t) { return vec(bits(t) & 0x7fffffff); }
     static vec sign(vec t) { return vec(bits(t) & std::int32_t(0x80000000u)); }
     static flags negative(vec t) { return bits(t) >> 31; }
     static vec with_sign(vec magnitude, vec sign)
@@ -395,8 +396,19 @@ private:
         vec min1 = vec{} + Arithmetic::largest;
         vec min2 = min1, third = min1;
         vec signs{};
+        // On Arm, the addresses of small checks stay in registers for the second loop.
+#ifdef __aarch64__
+        constexpr bool keeps = Degree > 0 && Degree <= 7 && !Deferred;
+#else
+        constexpr bool keeps = false;
+#endif
+        [[maybe_unused]] vec* kept[Degree ? Degree : 1];
         each_edge<Degree>(degree, [&](unsigned e) {
-            const vec t = d_posterior[Deferred ? edges[e].from : bits[e]] - old(e);
+            vec* const from = d_posterior + (Deferred ? edges[e].from : bits[e]);
+            if constexpr (keeps) {
+                kept[e] = from;
+            }
+            const vec t = *from - old(e);
             const vec m = Arithmetic::magnitude(t);
             inputs[e] = t;
             signs = Arithmetic::exclusive_or(signs, t);
@@ -413,7 +425,13 @@ private:
             const vec m = Arithmetic::magnitude(t) == min1 ? to_min1 : to_all;
             const vec r = Arithmetic::with_sign(m, Arithmetic::sign(t));
             const bool later = Deferred && e < 32 && k.deferred >> e & 1;
-            d_posterior[Deferred ? edges[e].to : bits[e]] = later ? r - old(e) : t + r;
+            vec* to;
+            if constexpr (keeps) {
+                to = kept[e];
+            } else {
+                to = d_posterior + (Deferred ? edges[e].to : bits[e]);
+            }
+            *to = later ? r - old(e) : t + r;
             messages[e] = Arithmetic::narrow(r);
         });
     }

@@ -209,8 +209,9 @@ private:
 
     void costs(const std::int8_t* soft, unsigned t, branch_costs<max_words>& c) const
     {
+        const unsigned outputs = R ? R : d_outputs; // a constant for R outputs
         vec zero[R ? R : 6], one[R ? R : 6];
-        for (unsigned r = 0; r < d_outputs; ++r) {
+        for (unsigned r = 0; r < outputs; ++r) {
             const unsigned sent = r ^ d_swapped;
             bytes narrow;
             std::memcpy(&narrow, soft + sent * lanes, sizeof(narrow));
@@ -224,11 +225,11 @@ private:
             zero[r] = vec((s < none ? none - s : none) << H);
             one[r] = vec((s > none ? s : none) << H);
         }
-        const unsigned words = 1u << d_outputs;
+        const unsigned words = 1u << outputs;
         for (unsigned w = 0; w < words; ++w) {
             vec sum{};
-            for (unsigned r = 0; r < d_outputs; ++r) {
-                sum += w >> (d_outputs - 1 - r) & 1 ? one[r] : zero[r];
+            for (unsigned r = 0; r < outputs; ++r) {
+                sum += w >> (outputs - 1 - r) & 1 ? one[r] : zero[r];
             }
             c.even[w] = sum;
             c.odd[w] = sum + all(1u << t);
