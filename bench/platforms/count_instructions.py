@@ -22,7 +22,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import results_file # noqa: E402
 
-# What one unit of each kind consists of, and the two amounts of work.
+# The name of a quantity, and the two amounts of work, for each kind.
 UNITS = {
     "viterbi": ("decoded bit", 1, 3),
     "viterbi-3/4": ("decoded bit", 1, 3),
