@@ -362,6 +362,13 @@ def readme_steps():
                    else s["step"], f"{s['wall_s']:.1f}"] for s in steps])
 
 
+def arm64_instructions():
+    """Tabulates the instructions that the CPU kernels execute on 64-bit Arm."""
+    return table(["kernel", "instructions", "per"],
+                 [[f"`{row['kernel']}`", three(row["instructions"]), row["unit"]]
+                  for row in load("arm64-instructions.json")["rows"]])
+
+
 # Comparisons of launch plans of the LDPC decoder: the plan, the plan to compare it with, and the
 # cases (code, shared memory in KB, codewords, precision).
 LDPC_PLANS = [
@@ -462,7 +469,8 @@ def sync_cards():
          for frames in (1024, 25344)])
 
 
-TABLES = {"readme steps": readme_steps, "sync reads": sync_reads, "sync reads gap": sync_reads_gap,
+TABLES = {"readme steps": readme_steps, "arm64 instructions": arm64_instructions,
+          "sync reads": sync_reads, "sync reads gap": sync_reads_gap,
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
           "dvbs2rx one block": dvbs2rx_one_block, "gr-fec kernels": gr_fec_kernels,
           "packets dvbs2rx": lambda: right_packets("gr_dvbs2rx"),

@@ -1,13 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel that reduces polynomials with carry-less multiplication (PCLMUL). This file
- * is compiled once for each instruction set. */
+/* The kernel that reduces polynomials with carry-less multiplication (PCLMUL on x86,
+ * PMULL on Arm). This file is compiled once for each instruction set. */
 
 #include "cpu_kernels.h"
 
 #ifdef __PCLMUL__
 #include <immintrin.h>
+#elif defined(__ARM_FEATURE_CRYPTO)
+#include <arm_neon.h>
 #endif
 
 namespace gr::gpufec::bch {
@@ -16,54 +18,100 @@ namespace GPUFEC_ISA {
 namespace {
 
 #ifdef __PCLMUL__
+
+using vec = __m128i;
+
+vec pair(std::uint64_t high, std::uint64_t low) { return _mm_set_epi64x(high, low); }
+vec load(const std::uint8_t* from)
+{
+    const auto swap = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const vec*>(from)), swap);
+}
+vec add(vec a, vec b) { return _mm_xor_si128(a, b); }
+// Returns the product of word A of a and word B of b; word 1 is the upper one.
+template <int A, int B>
+vec product(vec a, vec b)
+{
+    return _mm_clmulepi64_si128(a, b, A | B << 4);
+}
+vec high_word(vec a) { return _mm_srli_si128(a, 8); }
+vec to_high_word(vec a) { return _mm_slli_si128(a, 8); }
+void store(vec a, std::uint64_t* high, std::uint64_t* low)
+{
+    *high = _mm_extract_epi64(a, 1);
+    *low = _mm_extract_epi64(a, 0);
+}
+
+#elif defined(__ARM_FEATURE_CRYPTO)
+
+using vec = uint64x2_t;
+
+vec pair(std::uint64_t high, std::uint64_t low) { return vec{ low, high }; }
+vec load(const std::uint8_t* from)
+{
+    const auto x = vreinterpretq_u64_u8(vrev64q_u8(vld1q_u8(from)));
+    return vextq_u64(x, x, 1);
+}
+vec add(vec a, vec b) { return veorq_u64(a, b); }
+// Returns the product of word A of a and word B of b; word 1 is the upper one.
+template <int A, int B>
+vec product(vec a, vec b)
+{
+    return vreinterpretq_u64_p128(
+        vmull_p64(poly64_t(vgetq_lane_u64(a, A)), poly64_t(vgetq_lane_u64(b, B))));
+}
+vec high_word(vec a) { return vextq_u64(a, vec{}, 1); }
+vec to_high_word(vec a) { return vextq_u64(vec{}, a, 1); }
+void store(vec a, std::uint64_t* high, std::uint64_t* low)
+{
+    *high = vgetq_lane_u64(a, 1);
+    *low = vgetq_lane_u64(a, 0);
+}
+
+#endif
+
+#if defined(__PCLMUL__) || defined(__ARM_FEATURE_CRYPTO)
+#define GPUFEC_CARRYLESS
+
 void fold(const std::uint8_t* bytes,
           std::size_t count,
           std::uint64_t sum[4],
           const fold_constants& constants)
 {
     // low has words 1 and 2 of each constant; high has word 0 twice.
-    __m128i low[4], high[4];
+    vec low[4], high[4];
     for (int i = 0; i < 4; ++i) {
         const auto& c = constants.words[i];
-        low[i] = _mm_set_epi64x(c[1], c[2]);
-        high[i] = _mm_set1_epi64x(c[0]);
+        low[i] = pair(c[1], c[2]);
+        high[i] = pair(c[0], c[0]);
     }
-    const auto swap = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    auto upper = _mm_set_epi64x(sum[0], sum[1]), lower = _mm_set_epi64x(sum[2], sum[3]);
+    auto upper = pair(sum[0], sum[1]), lower = pair(sum[2], sum[3]);
     for (; count > 0; --count, bytes += 32) {
-        const auto* from = reinterpret_cast<const __m128i*>(bytes);
-        auto next_upper = _mm_shuffle_epi8(_mm_loadu_si128(from), swap);
-        auto next_lower = _mm_shuffle_epi8(_mm_loadu_si128(from + 1), swap);
-        const auto clmul_all = [&](__m128i a, __m128i b, int i, int j) {
+        auto next_upper = load(bytes), next_lower = load(bytes + 16);
+        const auto multiply = [&](vec a, vec b, int i, int j) {
             // Multiplies the upper word of a by constant i and the lower word by constant
             // j. Adds the products with words 0 and 2 of the constants to next_upper and
             // next_lower. Returns b plus the products with word 1.
-            next_lower = _mm_xor_si128(next_lower, _mm_clmulepi64_si128(a, low[i], 0x01));
-            next_upper =
-                _mm_xor_si128(next_upper, _mm_clmulepi64_si128(a, high[i], 0x01));
-            next_lower = _mm_xor_si128(next_lower, _mm_clmulepi64_si128(a, low[j], 0x00));
-            next_upper =
-                _mm_xor_si128(next_upper, _mm_clmulepi64_si128(a, high[j], 0x00));
-            return _mm_xor_si128(b,
-                                 _mm_xor_si128(_mm_clmulepi64_si128(a, low[i], 0x11),
-                                               _mm_clmulepi64_si128(a, low[j], 0x10)));
+            next_lower = add(next_lower, product<1, 0>(a, low[i]));
+            next_upper = add(next_upper, product<1, 0>(a, high[i]));
+            next_lower = add(next_lower, product<0, 0>(a, low[j]));
+            next_upper = add(next_upper, product<0, 0>(a, high[j]));
+            return add(b, add(product<1, 1>(a, low[i]), product<0, 1>(a, low[j])));
         };
-        auto middle = clmul_all(upper, _mm_setzero_si128(), 0, 1);
-        middle = clmul_all(lower, middle, 2, 3);
-        upper = _mm_xor_si128(next_upper, _mm_srli_si128(middle, 8));
-        lower = _mm_xor_si128(next_lower, _mm_slli_si128(middle, 8));
+        auto middle = multiply(upper, vec{}, 0, 1);
+        middle = multiply(lower, middle, 2, 3);
+        upper = add(next_upper, high_word(middle));
+        lower = add(next_lower, to_high_word(middle));
     }
-    sum[0] = _mm_extract_epi64(upper, 1);
-    sum[1] = _mm_extract_epi64(upper, 0);
-    sum[2] = _mm_extract_epi64(lower, 1);
-    sum[3] = _mm_extract_epi64(lower, 0);
+    store(upper, &sum[0], &sum[1]);
+    store(lower, &sum[2], &sum[3]);
 }
 #endif
 
 } // namespace
 
 extern const kernels all;
-#ifdef __PCLMUL__
+#ifdef GPUFEC_CARRYLESS
 const kernels all = { fold };
 #else
 const kernels all = { nullptr };

@@ -38,6 +38,9 @@ extern const kernels all;
 namespace avx2 {
 extern const kernels all;
 }
+namespace pmull {
+extern const kernels all;
+}
 
 } // namespace gr::gpufec::bch
 

@@ -6,6 +6,9 @@
 
 #include "common/cpu_variant.h"
 #include "divider.h"
+#ifdef __aarch64__
+#include <sys/auxv.h>
+#endif
 #include <cstring>
 
 namespace gr::gpufec {
@@ -20,6 +23,12 @@ const bch::kernels& kernels_of(const std::string& variant)
 #ifdef GPUFEC_X86_VARIANTS
     if (name != "baseline" && __builtin_cpu_supports("pclmul")) {
         return bch::avx2::all;
+    }
+#elif defined(__aarch64__)
+    // Some Arm processors, such as that of the Raspberry Pi 4, lack this multiplication.
+    constexpr unsigned long has_pmull = 1 << 4; // HWCAP_PMULL of Linux
+    if (name == "neon" && getauxval(AT_HWCAP) & has_pmull) {
+        return bch::pmull::all;
     }
 #endif
     return bch::baseline::all;

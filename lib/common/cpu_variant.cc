@@ -24,7 +24,11 @@ std::vector<std::string> usable()
         names.push_back("avx2");
     }
 #endif
+#ifdef __aarch64__
+    names.push_back("neon");
+#else
     names.push_back("baseline");
+#endif
     return names;
 }
 

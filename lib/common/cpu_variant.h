@@ -14,8 +14,9 @@ namespace gr::gpufec {
 /*!
  * \brief Returns the instruction sets that this processor supports, the best first.
  *
- * Their names are "avx512", "avx2" and "baseline". If the environment variable
- * GPUFEC_CPU_VARIANT is set, only the instruction set that it names is returned.
+ * Their names are "avx512", "avx2" and "baseline" on x86-64, "neon" on 64-bit Arm and
+ * "baseline" on other processors. If the environment variable GPUFEC_CPU_VARIANT is set,
+ * only the instruction set that it names is returned.
  * \throws std::invalid_argument if the processor does not support that instruction set
  */
 std::vector<std::string> cpu_variants();
@@ -25,7 +26,8 @@ std::vector<std::string> cpu_variants();
 std::string cpu_variant(const std::string& name = "");
 
 //! The kernels of one source file, compiled for each instruction set. A pointer is null
-//! if the build does not include that instruction set.
+//! if the build does not include that instruction set. `baseline` is the instruction set
+//! that every processor of the architecture has: SSE2 on x86-64, NEON on 64-bit Arm.
 template <class Kernels>
 struct compiled_variants {
     const Kernels *avx512, *avx2, *baseline;

@@ -35,6 +35,8 @@ public:
         if (bytes > physical_memory()) {
             throw std::bad_alloc();
         }
+        // 4 KiB on x86-64; 4, 16 or 64 KiB on 64-bit Arm.
+        const auto page = std::size_t(sysconf(_SC_PAGESIZE));
         const std::size_t whole = (bytes + page - 1) / page * page;
         d_data.reset(static_cast<std::byte*>(std::aligned_alloc(page, whole)));
         if (!d_data) {
@@ -47,7 +49,6 @@ public:
     std::size_t size() const { return d_bytes; }
 
 private:
-    static constexpr std::size_t page = 4096;
     struct deleter {
         void operator()(std::byte* p) const { std::free(p); }
     };

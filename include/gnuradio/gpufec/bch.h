@@ -109,8 +109,8 @@ class GPUFEC_API bch_decoder_kernel
 {
 public:
     //! \param code the code
-    //! \param variant instruction set, "avx512", "avx2" or "baseline"; "": the best that
-    //!        the processor has
+    //! \param variant instruction set, "avx512", "avx2" or "baseline", on 64-bit Arm
+    //!        "neon"; "": the best that the processor has
     explicit bch_decoder_kernel(const bch_code& code, const std::string& variant = "");
 
     //! Result of decode() if the codeword has too many errors.

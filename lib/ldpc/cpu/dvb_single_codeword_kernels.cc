@@ -25,15 +25,104 @@
 
 #ifdef __SSE2__
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace gr::gpufec::ldpc {
 namespace dvb_single_codeword {
 namespace GPUFEC_ISA {
 
-#ifdef __SSE2__
+#if defined(__SSE2__) || defined(__aarch64__)
 
 namespace {
+
+// Vectors of 16 bytes; low(), high() and pack() also use words of 16 bits.
+#ifdef __SSE2__
+
+struct simd_128 {
+    using vec = __m128i;
+    static vec all(int x) { return _mm_set1_epi8(char(x)); }
+    static vec all_16(int x) { return _mm_set1_epi16(short(x)); }
+    static vec load(const void* p) { return _mm_loadu_si128(static_cast<const vec*>(p)); }
+    static void store(void* p, vec x) { _mm_storeu_si128(static_cast<vec*>(p), x); }
+    static vec exclusive_or(vec a, vec b) { return _mm_xor_si128(a, b); }
+    static vec low(vec x) { return _mm_unpacklo_epi8(x, _mm_setzero_si128()); }
+    static vec high(vec x) { return _mm_unpackhi_epi8(x, _mm_setzero_si128()); }
+    static vec pack(vec a, vec b) { return _mm_packs_epi16(a, b); }
+    static vec pack_unsigned(vec a, vec b) { return _mm_packus_epi16(a, b); }
+    static vec add_16(vec a, vec b) { return _mm_add_epi16(a, b); }
+    static vec subtract_16(vec a, vec b) { return _mm_sub_epi16(a, b); }
+    static vec multiply_16(vec a, vec b) { return _mm_mullo_epi16(a, b); }
+    static vec sixteenth(vec a) { return _mm_srli_epi16(a, 4); }
+    static vec add(vec a, vec b) { return _mm_add_epi8(a, b); }
+    static vec less_or_0(vec a, vec b) { return _mm_subs_epu8(a, b); }
+    static vec smaller(vec a, vec b) { return _mm_min_epu8(a, b); }
+    static vec larger(vec a, vec b) { return _mm_max_epu8(a, b); }
+    static vec magnitude(vec a)
+    {
+        const vec negative = _mm_cmpgt_epi8(_mm_setzero_si128(), a);
+        return _mm_sub_epi8(_mm_xor_si128(a, negative), negative);
+    }
+    static vec chosen(vec x, vec y, vec a, vec b, vec sign)
+    {
+        const vec same = _mm_cmpeq_epi8(x, y);
+        const vec m = _mm_or_si128(_mm_and_si128(same, b), _mm_andnot_si128(same, a));
+        const vec negative = _mm_cmpgt_epi8(_mm_setzero_si128(), sign);
+        return _mm_sub_epi8(_mm_xor_si128(m, negative), negative);
+    }
+    // Returns a mask of the negative bytes, the first in the lowest bit.
+    static unsigned signs(vec a) { return unsigned(_mm_movemask_epi8(a)); }
+    static unsigned negatives(vec a) { return __builtin_popcountll(signs(a)); }
+};
+
+#else
+
+struct simd_128 {
+    using vec = uint8x16_t;
+    static vec all(int x) { return vdupq_n_u8(std::uint8_t(x)); }
+    static vec all_16(int x) { return vec(vdupq_n_s16(short(x))); }
+    static vec load(const void* p)
+    {
+        return vld1q_u8(static_cast<const std::uint8_t*>(p));
+    }
+    static void store(void* p, vec x) { vst1q_u8(static_cast<std::uint8_t*>(p), x); }
+    static vec exclusive_or(vec a, vec b) { return veorq_u8(a, b); }
+    static vec low(vec x) { return vec(vmovl_u8(vget_low_u8(x))); }
+    static vec high(vec x) { return vec(vmovl_high_u8(x)); }
+    static vec pack(vec a, vec b)
+    {
+        return vec(vqmovn_high_s16(vqmovn_s16(int16x8_t(a)), int16x8_t(b)));
+    }
+    static vec pack_unsigned(vec a, vec b)
+    {
+        return vqmovun_high_s16(vqmovun_s16(int16x8_t(a)), int16x8_t(b));
+    }
+    static vec add_16(vec a, vec b) { return vec(uint16x8_t(a) + uint16x8_t(b)); }
+    static vec subtract_16(vec a, vec b) { return vec(uint16x8_t(a) - uint16x8_t(b)); }
+    static vec multiply_16(vec a, vec b) { return vec(uint16x8_t(a) * uint16x8_t(b)); }
+    static vec sixteenth(vec a) { return vec(vshrq_n_u16(uint16x8_t(a), 4)); }
+    static vec add(vec a, vec b) { return vaddq_u8(a, b); }
+    static vec less_or_0(vec a, vec b) { return vqsubq_u8(a, b); }
+    static vec smaller(vec a, vec b) { return vminq_u8(a, b); }
+    static vec larger(vec a, vec b) { return vmaxq_u8(a, b); }
+    static vec magnitude(vec a) { return vec(vabsq_s8(int8x16_t(a))); }
+    static vec chosen(vec x, vec y, vec a, vec b, vec sign)
+    {
+        const vec m = vbslq_u8(vceqq_u8(x, y), b, a);
+        const vec negative = vcltzq_s8(int8x16_t(sign));
+        return vsubq_u8(veorq_u8(m, negative), negative);
+    }
+    static unsigned signs(vec a)
+    {
+        const vec weights{ 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
+        const vec bits = vandq_u8(vcltzq_s8(int8x16_t(a)), weights);
+        return vaddv_u8(vget_low_u8(bits)) | vaddv_u8(vget_high_u8(bits)) << 8;
+    }
+    static unsigned negatives(vec a) { return vaddvq_u8(vshrq_n_u8(a, 7)); }
+};
+
+#endif
 
 #if defined(__AVX512BW__)
 
@@ -64,7 +153,10 @@ struct simd {
         return _mm512_mask_sub_epi8(
             m, _mm512_movepi8_mask(sign), _mm512_setzero_si512(), m);
     }
-    static unsigned long long signs(vec a) { return _mm512_movepi8_mask(a); }
+    static unsigned negatives(vec a)
+    {
+        return __builtin_popcountll(_mm512_movepi8_mask(a));
+    }
 };
 
 #elif defined(__AVX2__)
@@ -98,44 +190,15 @@ struct simd {
         const vec negative = _mm256_cmpgt_epi8(_mm256_setzero_si256(), sign);
         return _mm256_sub_epi8(_mm256_xor_si256(m, negative), negative);
     }
-    static unsigned long long signs(vec a) { return unsigned(_mm256_movemask_epi8(a)); }
+    static unsigned negatives(vec a)
+    {
+        return __builtin_popcountll(unsigned(_mm256_movemask_epi8(a)));
+    }
 };
 
 #else
 
-struct simd {
-    using vec = __m128i;
-    static vec all(int x) { return _mm_set1_epi8(char(x)); }
-    static vec all_16(int x) { return _mm_set1_epi16(short(x)); }
-    static vec load(const void* p) { return _mm_loadu_si128(static_cast<const vec*>(p)); }
-    static void store(void* p, vec x) { _mm_storeu_si128(static_cast<vec*>(p), x); }
-    static vec exclusive_or(vec a, vec b) { return _mm_xor_si128(a, b); }
-    static vec low(vec x) { return _mm_unpacklo_epi8(x, _mm_setzero_si128()); }
-    static vec high(vec x) { return _mm_unpackhi_epi8(x, _mm_setzero_si128()); }
-    static vec pack(vec a, vec b) { return _mm_packs_epi16(a, b); }
-    static vec pack_unsigned(vec a, vec b) { return _mm_packus_epi16(a, b); }
-    static vec add_16(vec a, vec b) { return _mm_add_epi16(a, b); }
-    static vec subtract_16(vec a, vec b) { return _mm_sub_epi16(a, b); }
-    static vec multiply_16(vec a, vec b) { return _mm_mullo_epi16(a, b); }
-    static vec sixteenth(vec a) { return _mm_srli_epi16(a, 4); }
-    static vec add(vec a, vec b) { return _mm_add_epi8(a, b); }
-    static vec less_or_0(vec a, vec b) { return _mm_subs_epu8(a, b); }
-    static vec smaller(vec a, vec b) { return _mm_min_epu8(a, b); }
-    static vec larger(vec a, vec b) { return _mm_max_epu8(a, b); }
-    static vec magnitude(vec a)
-    {
-        const vec negative = _mm_cmpgt_epi8(_mm_setzero_si128(), a);
-        return _mm_sub_epi8(_mm_xor_si128(a, negative), negative);
-    }
-    static vec chosen(vec x, vec y, vec a, vec b, vec sign)
-    {
-        const vec same = _mm_cmpeq_epi8(x, y);
-        const vec m = _mm_or_si128(_mm_and_si128(same, b), _mm_andnot_si128(same, a));
-        const vec negative = _mm_cmpgt_epi8(_mm_setzero_si128(), sign);
-        return _mm_sub_epi8(_mm_xor_si128(m, negative), negative);
-    }
-    static unsigned long long signs(vec a) { return unsigned(_mm_movemask_epi8(a)); }
-};
+using simd = simd_128;
 
 #endif
 
@@ -248,18 +311,14 @@ private:
 
     void load_group(const std::int8_t* in, posterior* p) const
     {
-        const auto eight = [](posterior* to, __m128i x) {
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x);
-        };
-        const __m128i zero = _mm_setzero_si128(), biased = _mm_set1_epi8(char(bias));
-        const __m128i highest = _mm_set1_epi8(char(bias + d_channel_limit));
-        const __m128i lowest = _mm_set1_epi8(char(bias - d_channel_limit));
+        using v = simd_128;
+        const auto biased = v::all(bias), highest = v::all(bias + d_channel_limit),
+                   lowest = v::all(bias - d_channel_limit);
         for (unsigned k = 0; k < size; k += 16) {
             const auto i = k + 16 <= size ? k : size - 16;
-            __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));
-            x = _mm_max_epu8(_mm_min_epu8(_mm_xor_si128(x, biased), highest), lowest);
-            eight(p + i, _mm_unpacklo_epi8(x, zero));
-            eight(p + i + 8, _mm_unpackhi_epi8(x, zero));
+            const auto x = v::smaller(v::exclusive_or(v::load(in + i), biased), highest);
+            v::store(p + i, v::low(v::larger(x, lowest)));
+            v::store(p + i + 8, v::high(v::larger(x, lowest)));
         }
         extend(p);
     }
@@ -491,7 +550,7 @@ private:
                 low = simd::load(values);
                 high = simd::load(values + half);
             }
-            count += __builtin_popcountll(simd::signs(simd::pack(low, high)));
+            count += simd::negatives(simd::pack(low, high));
         }
         return count;
     }
@@ -508,11 +567,10 @@ private:
     // Returns sixteen posteriors' decisions, the first in the lowest bit.
     static std::uint64_t ones(const posterior* p)
     {
-        const auto of_eight = [](const posterior* q) {
-            return _mm_cmpgt_epi16(_mm_set1_epi16(bias),
-                                   _mm_loadu_si128(reinterpret_cast<const __m128i*>(q)));
-        };
-        return unsigned(_mm_movemask_epi8(_mm_packs_epi16(of_eight(p), of_eight(p + 8))));
+        using v = simd_128;
+        const auto zero = v::all_16(bias);
+        return v::signs(v::pack(v::subtract_16(v::load(p), zero),
+                                v::subtract_16(v::load(p + 8), zero)));
     }
 
     // Writes the decisions of a group, the first bit of each byte most significant.

@@ -14,6 +14,8 @@
 
 #ifdef __AVX512BW__
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace gr::gpufec::ldpc {
@@ -79,7 +81,12 @@ struct integer_arithmetic {
 #else
     static vec widen(typename vector_of<std::int8_t, lanes>::type m)
     {
+#ifdef __aarch64__
+        // GCC 12 would convert the bytes one by one.
+        return vec(vmovl_s8(int8x8_t(m)));
+#else
         return __builtin_convertvector(m, vec);
+#endif
     }
     static stored narrow(vec m) { return __builtin_convertvector(m, stored); }
 #endif
@@ -124,8 +131,17 @@ struct float_arithmetic {
     {
     }
 
+#ifdef __aarch64__
+    // One instruction each. The result differs from that of the comparison below only if
+    // b is NaN or both are zeros of different sign, which does not occur.
+    static vec smaller(vec a, vec b) { return vec(vminnmq_f32(a, b)); }
+    static vec larger(vec a, vec b) { return vec(vmaxnmq_f32(a, b)); }
+    static vec magnitude(vec t) { return vec(vabsq_f32(t)); }
+#else
     static vec smaller(vec a, vec b) { return a < b ? a : b; }
     static vec larger(vec a, vec b) { return a > b ? a : b; }
+    static vec magnitude(vec t) { return vec(bits(t) & 0x7fffffff); }
+#endif
     // With AVX2, magnitudes are compared as integers, which is faster. The order of
     // floats that are not negative is the order of their bits.
 #ifdef __AVX2__
@@ -138,7 +154,6 @@ struct float_arithmetic {
     static vec lesser(vec a, vec b) { return smaller(a, b); }
     static vec greater(vec a, vec b) { return larger(a, b); }
 #endif
-    static vec magnitude(vec t) { return vec(bits(t) & 0x7fffffff); }
     static vec sign(vec t) { return vec(bits(t) & std::int32_t(0x80000000u)); }
     static flags negative(vec t) { return bits(t) >> 31; }
     static vec with_sign(vec magnitude, vec sign)
@@ -149,6 +164,10 @@ struct float_arithmetic {
     static vec widen(stored m) { return m; }
     static stored narrow(vec m) { return m; }
 
+#ifdef __aarch64__
+    // A call would save all vector registers.
+    __attribute__((always_inline))
+#endif
     message_magnitudes
     check_to_variable(std::uint32_t degree, vec min1, vec min2, vec third) const
     {
@@ -319,19 +338,25 @@ private:
         }
     }
 
+    // Whether layers that defer edges have special code for each degree, which takes long
+    // to compile. On Arm, general code would execute twice as many instructions.
+#ifdef __aarch64__
+    static constexpr bool unrolls_deferred = true;
+#else
+    static constexpr bool unrolls_deferred = false;
+#endif
+
     template <bool First, bool Deferred>
     void checks(const layer& l)
     {
         for (auto c = l.first; c < l.last; ++c) {
             const check& k = d_code.checks[c];
-            // Layers that defer edges are rare, and special code for them takes long to
-            // compile.
-            switch (Deferred ? 0 : k.degree) {
-#define GPUFEC_DEGREE(D)                          \
-    case D: {                                     \
-        vec inputs[D];                            \
-        one_check<D, First, false>(k, D, inputs); \
-        break;                                    \
+            switch (Deferred && !unrolls_deferred ? 0 : k.degree) {
+#define GPUFEC_DEGREE(D)                                                 \
+    case D: {                                                            \
+        vec inputs[D];                                                   \
+        one_check<D, First, Deferred && unrolls_deferred>(k, D, inputs); \
+        break;                                                           \
     }
                 GPUFEC_DEGREE(3)
                 GPUFEC_DEGREE(4)
@@ -371,8 +396,19 @@ private:
         vec min1 = vec{} + Arithmetic::largest;
         vec min2 = min1, third = min1;
         vec signs{};
+        // On Arm, the addresses of small checks stay in registers for the second loop.
+#ifdef __aarch64__
+        constexpr bool keeps = Degree > 0 && Degree <= 7 && !Deferred;
+#else
+        constexpr bool keeps = false;
+#endif
+        [[maybe_unused]] vec* kept[Degree ? Degree : 1];
         each_edge<Degree>(degree, [&](unsigned e) {
-            const vec t = d_posterior[Deferred ? edges[e].from : bits[e]] - old(e);
+            vec* const from = d_posterior + (Deferred ? edges[e].from : bits[e]);
+            if constexpr (keeps) {
+                kept[e] = from;
+            }
+            const vec t = *from - old(e);
             const vec m = Arithmetic::magnitude(t);
             inputs[e] = t;
             signs = Arithmetic::exclusive_or(signs, t);
@@ -389,7 +425,13 @@ private:
             const vec m = Arithmetic::magnitude(t) == min1 ? to_min1 : to_all;
             const vec r = Arithmetic::with_sign(m, Arithmetic::sign(t));
             const bool later = Deferred && e < 32 && k.deferred >> e & 1;
-            d_posterior[Deferred ? edges[e].to : bits[e]] = later ? r - old(e) : t + r;
+            vec* to;
+            if constexpr (keeps) {
+                to = kept[e];
+            } else {
+                to = d_posterior + (Deferred ? edges[e].to : bits[e]);
+            }
+            *to = later ? r - old(e) : t + r;
             messages[e] = Arithmetic::narrow(r);
         });
     }

@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(row_threads) write_rows(const row_layout l,
         auto* const end = reinterpret_cast<double*>(row + l.end_at);
         for (unsigned m = threadIdx.x; m < l.window; m += blockDim.x) {
             start[m] = ends[m];
-            end[m] = l.termination ? ends[l.window + m] : known && last == m ? 1.0 : 0.0;
+            end[m] = l.ends ? ends[l.window + m] : known && last == m ? 1.0 : 0.0;
         }
         const std::size_t bytes = known ? std::size_t(place.length) * l.item_bytes : 0;
         const std::byte* const from = items + std::size_t(place.at) * l.item_bytes;

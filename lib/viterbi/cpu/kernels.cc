@@ -23,6 +23,8 @@
 #include <tmmintrin.h>
 #elif defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace gr::gpufec::viterbi {
@@ -38,6 +40,16 @@ typedef std::int8_t bytes __attribute__((vector_size(GPUFEC_LANES)));
 
 inline vec least(vec a, vec b) { return a < b ? a : b; }
 inline vec all(unsigned x) { return vec{} + std::uint16_t(x); }
+
+inline svec widened(bytes x)
+{
+#ifdef __aarch64__
+    // GCC 12 would convert the bytes one by one.
+    return svec(vmovl_s8(int8x8_t(x)));
+#else
+    return __builtin_convertvector(x, svec);
+#endif
+}
 
 inline bool any_above(vec a, unsigned limit)
 {
@@ -79,6 +91,33 @@ struct branch_costs {
     vec odd[Words];  // branch metric from an odd predecessor, including its decision bit
 };
 
+// Vectors of sixteen bytes, for transposing. store_rows() stores two values of eight
+// lanes in successive rows of the tile.
+#ifdef __SSE2__
+using bytes_16 = __m128i;
+inline bytes_16 load_16(const std::int8_t* from)
+{
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+}
+inline bytes_16 zip_low(bytes_16 a, bytes_16 b) { return _mm_unpacklo_epi8(a, b); }
+inline bytes_16 zip_high(bytes_16 a, bytes_16 b) { return _mm_unpackhi_epi8(a, b); }
+inline void store_rows(std::int8_t* to, bytes_16 x)
+{
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), x);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + lanes), _mm_unpackhi_epi64(x, x));
+}
+#elif defined(__aarch64__)
+using bytes_16 = int8x16_t;
+inline bytes_16 load_16(const std::int8_t* from) { return vld1q_s8(from); }
+inline bytes_16 zip_low(bytes_16 a, bytes_16 b) { return vzip1q_s8(a, b); }
+inline bytes_16 zip_high(bytes_16 a, bytes_16 b) { return vzip2q_s8(a, b); }
+inline void store_rows(std::int8_t* to, bytes_16 x)
+{
+    static_assert(lanes == 8, "the rows are adjacent");
+    vst1q_s8(to, x);
+}
+#endif
+
 // Transposes the soft values of `stages` stages, from stage `first` on, from one row per
 // lane to a tile [stage][output][lane].
 void transpose(const lane_blocks& blocks,
@@ -90,44 +129,34 @@ void transpose(const lane_blocks& blocks,
     const unsigned begin = first * outputs;
     const unsigned n = stages * outputs;
     unsigned i = 0;
-#ifdef __SSE2__
+#if defined(__SSE2__) || defined(__aarch64__)
     // Eight rows are processed completely before the next eight, because the L1 cache
     // cannot hold one line of every row if the distance of rows is a power of two.
     for (unsigned group = 0; group < lanes; group += 8) {
         for (i = 0; i + 16 <= n; i += 16) {
-            __m128i row[8];
+            bytes_16 row[8];
             for (unsigned l = 0; l < 8; ++l) {
-                row[l] = _mm_loadu_si128(
-                    reinterpret_cast<const __m128i*>(blocks.soft[group + l] + begin + i));
+                row[l] = load_16(blocks.soft[group + l] + begin + i);
             }
             // After three rounds of interleaving bytes, the eight lanes of a value are
             // next to each other.
-            __m128i a[8], b[8];
+            bytes_16 a[8], b[8];
             for (unsigned l = 0; l < 4; ++l) {
-                a[2 * l] = _mm_unpacklo_epi8(row[l], row[l + 4]);
-                a[2 * l + 1] = _mm_unpackhi_epi8(row[l], row[l + 4]);
+                a[2 * l] = zip_low(row[l], row[l + 4]);
+                a[2 * l + 1] = zip_high(row[l], row[l + 4]);
             }
             for (unsigned h = 0; h < 2; ++h) {
                 for (unsigned l = 0; l < 2; ++l) {
-                    b[4 * h + 2 * l] =
-                        _mm_unpacklo_epi8(a[2 * l + h], a[2 * (l + 2) + h]);
-                    b[4 * h + 2 * l + 1] =
-                        _mm_unpackhi_epi8(a[2 * l + h], a[2 * (l + 2) + h]);
+                    b[4 * h + 2 * l] = zip_low(a[2 * l + h], a[2 * (l + 2) + h]);
+                    b[4 * h + 2 * l + 1] = zip_high(a[2 * l + h], a[2 * (l + 2) + h]);
                 }
             }
             for (unsigned q = 0; q < 4; ++q) {
                 const auto& x = b[4 * (q / 2) + q % 2];
                 const auto& y = b[4 * (q / 2) + 2 + q % 2];
-                const __m128i lo = _mm_unpacklo_epi8(x, y);
-                const __m128i hi = _mm_unpackhi_epi8(x, y);
-                const __m128i out[4] = {
-                    lo, _mm_unpackhi_epi64(lo, lo), hi, _mm_unpackhi_epi64(hi, hi)
-                };
-                for (unsigned v = 0; v < 4; ++v) {
-                    _mm_storel_epi64(reinterpret_cast<__m128i*>(
-                                         tile + (i + 4 * q + v) * lanes + group),
-                                     out[v]);
-                }
+                auto* const to = tile + (i + 4 * q) * lanes + group;
+                store_rows(to, zip_low(x, y));
+                store_rows(to + 2 * lanes, zip_high(x, y));
             }
         }
     }
@@ -181,12 +210,13 @@ private:
 
     void costs(const std::int8_t* soft, unsigned t, branch_costs<max_words>& c) const
     {
+        const unsigned outputs = R ? R : d_outputs; // a constant for R outputs
         vec zero[R ? R : 6], one[R ? R : 6];
-        for (unsigned r = 0; r < d_outputs; ++r) {
+        for (unsigned r = 0; r < outputs; ++r) {
             const unsigned sent = r ^ d_swapped;
             bytes narrow;
             std::memcpy(&narrow, soft + sent * lanes, sizeof(narrow));
-            svec s = __builtin_convertvector(narrow, svec);
+            svec s = widened(narrow);
             const svec lowest = svec{} - std::int16_t(127);
             s = s < lowest ? lowest : s;
             const std::int16_t inverted = d_inverted >> sent & 1;
@@ -196,11 +226,11 @@ private:
             zero[r] = vec((s < none ? none - s : none) << H);
             one[r] = vec((s > none ? s : none) << H);
         }
-        const unsigned words = 1u << d_outputs;
+        const unsigned words = 1u << outputs;
         for (unsigned w = 0; w < words; ++w) {
             vec sum{};
-            for (unsigned r = 0; r < d_outputs; ++r) {
-                sum += w >> (d_outputs - 1 - r) & 1 ? one[r] : zero[r];
+            for (unsigned r = 0; r < outputs; ++r) {
+                sum += w >> (outputs - 1 - r) & 1 ? one[r] : zero[r];
             }
             c.even[w] = sum;
             c.odd[w] = sum + all(1u << t);
@@ -490,11 +520,19 @@ std::size_t depuncture(const depuncturing& d,
                        std::size_t places)
 {
     std::size_t times = 0;
+#if defined(__SSSE3__) || defined(__aarch64__)
 #ifdef __SSSE3__
     const auto from = _mm_load_si128(reinterpret_cast<const __m128i*>(d.from));
-    for (; values >= 16 && places >= 16; ++times) {
+    const auto shuffle = [&] {
         const auto in = _mm_loadu_si128(reinterpret_cast<const __m128i*>(sent));
         _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_shuffle_epi8(in, from));
+    };
+#else
+    const auto from = vld1q_u8(d.from);
+    const auto shuffle = [&] { vst1q_s8(to, vqtbl1q_s8(vld1q_s8(sent), from)); };
+#endif
+    for (; values >= 16 && places >= 16; ++times) {
+        shuffle();
         sent += d.sent;
         values -= d.sent;
         to += d.places;

@@ -102,13 +102,13 @@ public:
         check(cudaMemsetAsync(again.count, 0, sizeof(*again.count), stream), "clearing");
         carver c(rest);
         const auto own = carve(c, g.frames);
-        if (own.termination.from > 0) {
+        if (own.ends.from > 0) {
             const auto warps = d_end_grid.block_warps(g.frames);
             end_kernel<<<d_end_grid.blocks(g.frames),
                          32 * warps,
                          warps * d_end_layout.warp_bytes,
                          stream>>>(
-                g, d_end_layout, d_end_weights, own.end_tries, own.termination, input);
+                g, d_end_layout, d_end_weights, own.end_tries, own.ends, input);
         }
         const auto warps = d_grid.block_warps(g.frames);
         kernel<<<d_grid.blocks(g.frames),
@@ -120,7 +120,7 @@ public:
                            d_bound,
                            own.tries,
                            own.boundaries,
-                           own.termination,
+                           own.ends,
                            again,
                            input,
                            output,
@@ -226,7 +226,7 @@ private:
                     c.take<trie_items>(warps * d_layout.frames * d_layout.item_words) };
         p.boundaries = c.take<band_boundary>(warps * (g.outputs + 1) * 32);
         if (d_ends > 0) {
-            p.termination = { d_ends,
+            p.ends = { d_ends,
                        c.take<float>(frames * g.window),
                        c.take<std::int32_t>(frames) };
             p.end_tries = { d_words.get(),
