@@ -24,7 +24,7 @@ class piece_coder : public byte_coder
 {
 public:
     //! A function that appends the output of a block of \p count items to \p out. At
-    //! the end of the input it is called with 0 items.
+    //! the end of the input the function is called with 0 items.
     using function = std::function<void(
         const std::uint8_t* items, std::size_t count, byte_vector& out)>;
 
@@ -51,7 +51,8 @@ private:
 };
 
 //! Returns rows of an option_table for make_bit_encoder(). \p outputs lists the formats
-//! besides bits, the default first; \p positive_bit is the default of --positive-bit.
+//! other than packed and unpacked bits, separated by '|', the default first; if it is
+//! empty, packed is the default. \p positive_bit is the default of --positive-bit.
 std::string bit_encoder_options(const std::string& outputs = "",
                                 const std::string& positive_bit = "");
 

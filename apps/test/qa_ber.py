@@ -118,7 +118,8 @@ class qa_ber(unittest.TestCase):
         self.assertLess(abs(point["ratio"] - 1), 3 * point["ratio_confidence"])
 
     def test_Confidence_CoversTheRatesOfOtherSeeds(self):
-        """At least 34 of 40 estimates are within their 95 % interval; 38 are expected."""
+        """The error rate of a long simulation lies in the 95 % intervals of at least 34 of 40
+        short ones; 38 are expected."""
         call = ["--range", "1", "--min-errors", "0", "--max-bits", "1e5"]
         exact = self.ber("--range", "1", "--min-errors", "0", "--max-bits", "2e7")["points"][0]
         points = [self.ber(*call, "--seed", str(seed))["points"][0] for seed in range(40)]

@@ -13,9 +13,10 @@ late, and ends when the output item that begins with this value arrives. The del
 
 where fill is the time in which the source produces the input of a work item (a parallel block with
 both its overlaps, a codeword, or a frame), T is the time that the capacity implies for a full
-batch, and 20 ms are for the scheduler. Items that arrive later are counted as late. The source and
-the sink come from the module endurance_blocks that a build leaves in bench/flowgraphs; the streams
-are those of soak.py.
+batch, and 20 ms are for the scheduler. The sink measures one delay per call of work(), for the
+call's first byte, and counts delays above the bound as late. The exit status is 1 if output is late
+or wrong. The source and the sink come from the module endurance_blocks that a build leaves in
+bench/flowgraphs; the streams are those of soak.py.
 """
 
 import argparse

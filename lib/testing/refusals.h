@@ -15,7 +15,8 @@ namespace gr::gpufec::qa::refusals {
 extern std::atomic<long> allocations_left;
 //! Number of threads that still start before a start fails; negative: none fails.
 extern std::atomic<long> threads_left;
-//! Whether all allocations and starts of threads after the failed one fail too.
+//! Whether all allocations after a failed one fail too, and all starts of threads after a
+//! failed start.
 extern std::atomic<bool> all_fail;
 
 //! Number of allocations requested so far, refused ones included.

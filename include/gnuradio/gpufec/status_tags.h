@@ -14,7 +14,7 @@ namespace gr::gpufec {
 //! Frames for which a block adds status tags.
 enum class status_tags {
     all,      //!< every frame
-    failures, //!< frames that are not valid
+    failures, //!< frames whose decoding failed
     none      //!< no frame
 };
 

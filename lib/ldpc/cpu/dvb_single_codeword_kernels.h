@@ -50,8 +50,8 @@ struct kernel {
     //! bytes.
     std::size_t (*scratch_bytes)(const code_view&);
     //! Decodes the first codeword of \p frames, without soft output. can_follow() in
-    //! ../model/circulant_code.h returns whether the kernel supports a rule. Both pointers
-    //! are null in builds for other processors than x86-64 and 64-bit Arm.
+    //! ../model/circulant_code.h returns whether the kernel supports a rule. Both
+    //! pointers are null in builds for other processors than x86-64 and 64-bit Arm.
     void (*decode)(const code_view&,
                    const lanes::arithmetic&,
                    lanes::frames&,

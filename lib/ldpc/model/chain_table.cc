@@ -67,8 +67,8 @@ public:
         for (const auto& e : layer) {
             d_used[e.group] = true;
         }
-        // Deferred edges need a barrier within the layer. After that barrier, only the
-        // groups of shared bits are in use.
+        // Deferred edges need a barrier within the layer. After that barrier, only
+        // groups with a bit that the layer has more than once are in use.
         if (layer.front().round) {
             passed();
             for (const auto& e : layer) {
@@ -180,7 +180,9 @@ std::vector<std::vector<bool>> chain_layers::set_barriers(chain_table& table,
     std::vector<std::vector<bool>> early(table.q, std::vector<bool>(groups, false));
     for (unsigned c = 0; c < d_order.chains(); ++c) {
         barriers needed(groups);
-        bool since_first = false; // whether a barrier has followed the first layer
+        // Whether a barrier at or after layer `passed` has been set. Only such a barrier
+        // orders the first layer's stores before later loads.
+        bool since_first = false;
         unsigned i = d_order.begins[c];
         early[i].assign(groups, true);
         for (const auto& p : d_order.phases) {

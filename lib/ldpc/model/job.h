@@ -33,7 +33,8 @@ struct frame_status {
 struct caller_frame {
     //! Offset in bytes from the beginning of the input in the caller's format.
     std::uint32_t from;
-    std::uint32_t to;     //!< offset in bytes from the beginning of the quantised input
+    //! Offset in bytes of the quantised values from the beginning of the batch's input.
+    std::uint32_t to;
     std::uint32_t values; //!< number of channel values; for symbols, number of LLRs
     //! Factor from the caller's values, or from a demapper's LLRs, to steps; and largest
     //! magnitude in steps.

@@ -17,11 +17,11 @@ namespace {
 constexpr unsigned max_checks = 360, max_degree = 32;
 
 // Returns the number of parts into which each row of circulants is divided, so that no
-// part has a bit twice. The number is 0 if the parts would have fewer checks than \c
-// least, because the shifts of two circulants of a block differ by less.
+// part has a bit twice. The number is 0 if two shifts in a block of the row differ by
+// less than `least`, modulo the lifting size, because the parts would be too small.
 std::vector<unsigned> parts_of_rows(const ldpc_code& code)
 {
-    constexpr unsigned least = 32; // smallest number of checks per part
+    constexpr unsigned least = 32; // smallest distance of two shifts of a block
     const unsigned z = code.lifting();
     std::vector<unsigned> parts(code.checks() / z, 1);
     const auto& all = code.circulants();

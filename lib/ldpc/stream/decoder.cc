@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The stream decoder: its input, and its public functions. */
+/* The input side of the LDPC stream decoder: conversion of pushed or borrowed values and
+ * assembly of batches. decoder_output.cc has the output. */
 
 #include "decoder_impl.h"
 #include "sent_values.h"

@@ -21,8 +21,8 @@ namespace {
 // path metrics are still settling.
 constexpr unsigned unsettled = 128;
 constexpr std::size_t max_hypotheses = 1024;
-// Number of frames that are decoded at once: with random signs to measure a chance level,
-// or by evidence().
+// Number of frames that a call of decode() decodes in evidence() and, with random signs,
+// in the measurement of a chance level.
 constexpr unsigned control_frames = 32;
 
 // The following constants belong to takeover(), which finds the change point between two
@@ -426,7 +426,7 @@ std::optional<phase_search::run> phase_search::best_run() const
     return best;
 }
 
-// Measures the chance level for the run `found` by decoding the magnitudes of the newest
+// Measures the chance level for the run `found`: decodes the magnitudes of the newest
 // window with random signs.
 double phase_search::chance_of(const run& found, const value_span& values)
 {

@@ -33,7 +33,8 @@ public:
         //! Sign error counts of the checks in the batch; nullptr if the batch was
         //! submitted to the CPU, or if there are no counts for this code.
         const sign_error_counts* error_counts;
-        std::uint32_t every; //!< number of stages from one check to the next
+        //! Number of stages between the checks that have counts; 0: there are no counts.
+        std::uint32_t every;
 
         //! Returns the counts of the check at a stage, or nullptr if the batch has none.
         const sign_error_counts* error_counts_of(std::uint64_t stage) const
@@ -44,10 +45,10 @@ public:
         }
     };
 
-    //! Prepares the decoder to hand out whole batches, on a GPU with sign error counts.
+    //! Requests sign error counts for the batches of a stream that a GPU decodes.
     virtual void watch() {}
-    //! Returns the oldest batch, or nothing while that batch is not decoded. Call this
-    //! function once per batch.
+    //! Returns the oldest batch, or nothing if it is not decoded yet. Call
+    //! release_oldest() before the next batch.
     virtual std::optional<decoded_batch> oldest() { return {}; }
     //! Releases the slot of the oldest batch.
     virtual void release_oldest() {}
@@ -60,7 +61,8 @@ public:
     //! rotation. Only values of batches in flight and of the open batch are available;
     //! all others become 0.
     virtual void read_values(std::uint64_t /*first*/, std::size_t, std::int8_t*) const {}
-    //! Pushes int8 values, regardless of the declared format.
+    //! Pushes int8 values in place of the declared format, which must not be packed4.
+    //! Returns the number of values taken.
     virtual std::size_t push_quantised(const std::int8_t*, std::size_t) { return 0; }
     //! Returns the number of items in the open batch. If borrowing begins within a
     //! stream, the borrowed items must begin with the items of the open batch.

@@ -15,9 +15,10 @@ namespace gr::gpufec::sync_map {
  * any window. Sweep::begin(i, direction) prepares index i. Sweep::run(j, last,
  * alpha, weigh, to, first) sweeps the lattices of words 32·j to 32·j + 31, one per lane,
  * from the current row; `last` is the weight of an insertion after the last symbol.
- * Sweep::run stores the sum of row n over the words in `to` if `first` is true, and adds
- * the sum to `to` otherwise. If `weigh` is true, the result is the lane's L(D), the sum
- * over the drifts of `alpha` times row n before its insertions. */
+ * Sweep::run weights each word by its prior. It writes to `to`, for each drift, the sum
+ * of row n over its words; if `first` is false, it adds to `to` instead. If `weigh` is
+ * true, the result is the lane's L(D): the prior of the word times the sum, over the
+ * drifts, of `alpha` times row n before its insertions. */
 template <bool One, class Row, class Metric, class Sweep>
 __device__ void decode_linear(const sync_geometry& g,
                               const linear_layout& l,
