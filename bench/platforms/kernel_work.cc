@@ -38,7 +38,7 @@ std::vector<std::byte> random_values(std::size_t count, int limit)
 
 void set_up(run_options& o, unsigned batch)
 {
-    o.where = backend::cpu;
+    o.backend = backend::cpu;
     o.batch = batch;
     o.slots = 1;
 }

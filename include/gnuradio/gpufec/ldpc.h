@@ -304,9 +304,9 @@ private:
 
 //! Rule for the magnitude of a check-to-variable message.
 enum class ldpc_algorithm {
-    offset_min_sum,     //!< the smallest incoming magnitude minus an offset
-    normalized_min_sum, //!< the smallest incoming magnitude times a factor
-    min_sum             //!< the smallest incoming magnitude
+    offset_min_sum,     //!< the smallest magnitude on the other edges minus an offset
+    normalized_min_sum, //!< the smallest magnitude on the other edges times a factor
+    min_sum             //!< the smallest magnitude on the other edges
 };
 
 //! Converts "offset_min_sum", "normalized_min_sum" or "min_sum".
@@ -396,7 +396,7 @@ struct ldpc_options : run_options {
     //! Factor of normalized_min_sum, 0 to 1. Negative: the value tuned for the code.
     double normalization = -1;
     unsigned positive_bit = 0; //!< the bit, 0 or 1, that a positive LLR means
-    //! Whether output in place (decoder::borrow_output()) has one bit per byte, not
+    //! Whether output in place (class pinned_output) has one bit per byte, not
     //! eight.
     bool bits_in_place = false;
     //! Format of symbol input; none: the input is channel values. The symbols are those

@@ -23,13 +23,13 @@ namespace gr::gpufec {
 class GPUFEC_API pinned_input
 {
 public:
-    //! Returns the size in bytes of the input of all slots, which the memory should
-    //! exceed. Returns 0 if the stream of \p d cannot begin with borrow(): the stream has
-    //! begun, or the decoder always copies its input.
+    //! Returns the size in bytes of the input of all slots. The memory should be larger
+    //! than this. Returns 0 if the stream of \p d cannot begin with borrow(): the stream
+    //! has begun, or the decoder always copies its input.
     static std::size_t bytes_needed(decoder& d);
 
-    //! Pins \p bytes bytes at \p memory. Meanwhile the decoder's own input buffers are
-    //! not pinned.
+    //! Pins \p bytes bytes at \p memory. If this succeeds, the decoder's own input buffers
+    //! are not pinned while this object exists.
     pinned_input(decoder& d, void* memory, std::size_t bytes);
     //! Pins nothing, for memory that is pinned already or that a CPU reads.
     explicit pinned_input(decoder& d);
@@ -47,7 +47,7 @@ public:
      * \param items pointer to the oldest item not yet released (in the first call, the
      *        first item of the stream)
      * \param count number of items from there on, including those already borrowed
-     * \throws std::runtime_error if the device lacks the memory to convert them
+     * \throws std::runtime_error if the device lacks the memory to convert the items
      * \return the number of items that this call borrowed
      */
     std::size_t borrow(const void* items, std::size_t count);
@@ -72,19 +72,22 @@ private:
  * output in place.
  *
  * The memory is pinned (page-locked) while the object exists, so that a GPU can write it.
- * Destroy the object before the decoder and before the memory. Packed bits, LLRs and
- * frames can be written in place. One bit per byte requires the option bits_in_place.
+ * Destroy the object before the decoder and before the memory. Output that the host must
+ * process further cannot be written in place, see bytes_needed(). One bit per byte
+ * requires the option bits_in_place.
  *
- * If the decoder abandons a device that may still write to the memory, other pages with
- * the same contents are mapped at the same addresses. If that fails, or if the memory
- * does not consist of whole pages, decoding ends with an exception. Memory is not pinned
- * on processors other than x86-64, where a device may write to the new pages too.
+ * If the decoder abandons a device that may still write to the memory, the decoder maps
+ * other pages with the same contents at the same addresses. If that fails, or if the
+ * memory does not consist of whole pages, decoding ends with an exception. On processors
+ * other than x86-64 a device may write to the new pages too, so memory is not pinned.
  */
 class GPUFEC_API pinned_output
 {
 public:
-    //! Returns the size in bytes of the output of all slots, which the memory should
-    //! exceed; 0 if output cannot be written in place.
+    //! Returns the size in bytes of the output of all slots. The memory should be larger
+    //! than this. Returns 0 if output cannot be written in place: Viterbi frames whose
+    //! number of bits is not a multiple of 32, LDPC decoders with keep_codeword or
+    //! keep_soft, streams of sync_decoder, and sync_decoder with drifts.
     static std::size_t bytes_needed(decoder& d);
 
     /*!
@@ -107,14 +110,14 @@ public:
     /*!
      * \brief Borrows a part of the memory for the next output.
      *
-     * A GPU may write there until all submitted output has been pulled; a pull to that
-     * address then needs no copy.
+     * A GPU may write there until all submitted output has been pulled. A pull of this
+     * output to its own address needs no copy.
      * \param next the address to which the next output will be pulled; all later output
      *        must follow without a gap
      * \param bytes free bytes at \p next
      * \return whether \p bytes is enough for the output that is still to be pulled and
      *         the output of one more full batch, so that this batch's output is not
-     *         copied; always true if all submitted output has been pulled
+     *         copied; always true if all submitted output has been pulled, and without pinning
      */
     bool borrow(void* next, std::size_t bytes);
     //! Ends borrowing: waits for the batches in flight, and keeps their output in the

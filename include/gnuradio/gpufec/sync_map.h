@@ -439,7 +439,7 @@ public:
         std::uint64_t number;     //!< number of the frame, from 0
         const void* output;       //!< output of all message symbols, see sync_output
         std::size_t output_bytes; //!< size of the output in bytes
-        bool in_place;            //!< whether output is in memory of borrow_output()
+        bool in_place;            //!< whether output is in memory of a pinned_output
         //! Posterior of each drift of window() at the beginning of the frame; nullptr
         //! without options.drifts.
         const float* first_drifts;

@@ -287,7 +287,7 @@ struct viterbi_options : run_options {
     //! parallel blocks) or "fused" (for few), which support some codes only; or "auto".
     std::string cuda_kernel = "auto";
     unsigned positive_bit = 1; //!< the bit, 0 or 1, that a positive soft value means
-    //! Whether output in place (decoder::borrow_output()) has one bit per byte, not
+    //! Whether output in place (class pinned_output) has one bit per byte, not
     //! eight.
     bool bits_in_place = false;
 

@@ -7,8 +7,8 @@
 #ifndef INCLUDED_GPUFEC_LDPC_TEST_STREAM_RUNS_H
 #define INCLUDED_GPUFEC_LDPC_TEST_STREAM_RUNS_H
 
-#include "qa_support.h"
 #include "pipeline/test/memory_of.h"
+#include "qa_support.h"
 
 namespace gr::gpufec::ldpc {
 namespace qa {

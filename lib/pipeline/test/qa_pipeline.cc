@@ -7,8 +7,8 @@
 #include "common/checked_size.h"
 #include "common/non_temporal_copy.h"
 #include "common/page_mappings.h"
-#include "pipeline/windows.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/windows.h"
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <algorithm>

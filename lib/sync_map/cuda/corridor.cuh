@@ -30,7 +30,7 @@ struct corridor_memory {
     //! bits per symbol.
     const std::uint32_t* words;
     std::uint32_t words_per_word;
-    double* prior_sums;   //!< sum of the priors of each index: frames × outputs
+    double* prior_sums; //!< sum of the priors of each index: frames × outputs
     //! Branch metrics summed over the words: frames × symbols × changes × window.
     Metric* sums;
     Metric *alpha, *beta; //!< boundary metrics: frames × (symbols + 1) × window

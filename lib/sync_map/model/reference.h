@@ -47,8 +47,8 @@ map_problem frame_problem(const sync_code& code,
 
 struct map_result {
     std::vector<double> posteriors; //!< of symbols: symbols × q, rows of sum 1
-    std::vector<double> drifts;     //!< posteriors: (symbols + 1) × window, rows of sum 1
-    double log_probability = 0;     //!< natural logarithm of P(received items)
+    std::vector<double> drifts; //!< posteriors: (symbols + 1) × window, rows of sum 1
+    double log_probability = 0; //!< natural logarithm of P(received items)
     bool valid = true; //!< false: P(received items) is 0, and posteriors are uniform
 };
 

@@ -213,7 +213,8 @@ public:
                 cudaStream_t stream,
                 const marker& mark) const override
     {
-        const bool frames = !g.plan.streaming() && g.plan.termination != termination::tailbiting;
+        const bool frames =
+            !g.plan.streaming() && g.plan.termination != termination::tailbiting;
         if constexpr (Code::outputs == 2) {
             if (reads_directly(g)) {
                 mark("prepare");

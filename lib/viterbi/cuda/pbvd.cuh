@@ -129,7 +129,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     }
     __syncthreads();
 
-    const bool frames = !g.plan.streaming() && g.plan.termination != termination::tailbiting;
+    const bool frames =
+        !g.plan.streaming() && g.plan.termination != termination::tailbiting;
     // Before stage K−1 of a frame, some states cannot be reached from state 0. Until all
     // can be reached, path metrics are clamped after each strip.
     const unsigned settled = frames ? (l.memory + H - 1) / H + 1 : 0;

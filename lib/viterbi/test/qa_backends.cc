@@ -147,8 +147,8 @@ bool small_scale()
 
 prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
 {
-    const auto plan = make_block_layout(
-        c.code, c.ends, c.frame_bits, c.decode_length, c.overlap);
+    const auto plan =
+        make_block_layout(c.code, c.ends, c.frame_bits, c.decode_length, c.overlap);
     auto bits = c.bits ? c.bits : 3 * plan.decode_length + 17;
     if (small_scale() && !c.bits) {
         bits = plan.decode_length + 17;
@@ -159,8 +159,7 @@ prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
             bits = 3 * c.frame_bits;
         }
     }
-    const auto sent =
-        qa::transmit(c.code, c.ends, c.frame_bits, bits, sigma, seed);
+    const auto sent = qa::transmit(c.code, c.ends, c.frame_bits, bits, sigma, seed);
     const auto values = c.packed4 ? qa::quantise4(sent.values) : sent.values;
     auto expected = reference::parallel_blocks(c.code, plan, values, bits);
     if (sigma == 0 && c.clean) {

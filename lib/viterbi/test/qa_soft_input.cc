@@ -138,12 +138,12 @@ TEST(viterbi_decoder, BorrowedInput_DecodesAsPushed)
         { punctured, termination::tailbiting, 75, soft_format::float32 },
     };
     for (const auto& s : settings) {
-        auto o = options(s.code, s.termination, s.frame);
+        auto o = options(s.code, s.ends, s.frame);
         o.format = s.format;
         o.soft_scale = 20;
         o.decode_length = 64;
         o.overlap = 40;
-        const auto sent = qa::transmit(s.code, s.termination, s.frame, 9000, 24, 10);
+        const auto sent = qa::transmit(s.code, s.ends, s.frame, 9000, 24, 10);
         if (s.format == soft_format::float32) {
             expect_borrowed_as_pushed(o, as_floats(sent.values, o.soft_scale));
         } else if (s.format == soft_format::packed4) {
