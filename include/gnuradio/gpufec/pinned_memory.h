@@ -28,8 +28,8 @@ public:
     //! has begun, or the decoder always copies its input.
     static std::size_t bytes_needed(decoder& d);
 
-    //! Pins \p bytes bytes at \p memory. If this succeeds, the decoder's own input buffers
-    //! are not pinned while this object exists.
+    //! Pins \p bytes bytes at \p memory. If this succeeds, the decoder's own input
+    //! buffers are not pinned while this object exists.
     pinned_input(decoder& d, void* memory, std::size_t bytes);
     //! Pins nothing, for memory that is pinned already or that a CPU reads.
     explicit pinned_input(decoder& d);
@@ -117,7 +117,8 @@ public:
      * \param bytes free bytes at \p next
      * \return whether \p bytes is enough for the output that is still to be pulled and
      *         the output of one more full batch, so that this batch's output is not
-     *         copied; always true if all submitted output has been pulled, and without pinning
+     *         copied; always true if all submitted output has been pulled, and without
+     * pinning
      */
     bool borrow(void* next, std::size_t bytes);
     //! Ends borrowing: waits for the batches in flight, and keeps their output in the
