@@ -365,7 +365,7 @@ def arm64_instructions():
     """Tabulates the instructions that the CPU kernels execute on 64-bit Arm."""
     return table(["kernel", "instructions", "per"],
                  [[f"`{row['kernel']}`", three(row["instructions"]), row["unit"]]
-                  for row in load("arm64-instructions.json")["rows"]])
+                  for row in load("instructions.json", "arm64-instructions")["rows"]])
 
 
 # Launch plans of the LDPC decoder, in the order in which they are tried: the plan, the plan to
