@@ -366,7 +366,7 @@ def arm64_instructions():
     """Tabulates the instructions that the CPU kernels execute on 64-bit Arm."""
     return table(["kernel", "instructions", "per"],
                  [[f"`{row['kernel']}`", three(row["instructions"]), row["unit"]]
-                  for row in load("arm64-instructions.json")["rows"]])
+                  for row in load("instructions.json", "arm64-instructions")["rows"]])
 
 
 # Comparisons of launch plans of the LDPC decoder: the plan, the plan to compare it with, and the

@@ -238,6 +238,6 @@ TEST(Decoder, PaddingOfLastByte_IsIgnored)
 
 TEST(Decoder, MissingInstructionSet_IsRefused)
 {
-    EXPECT_THROW(bch_decoder_kernel(bch_code(0x13, 15, 2), "neon"),
+    EXPECT_THROW(bch_decoder_kernel(bch_code(0x13, 15, 2), "altivec"),
                  std::invalid_argument);
 }
