@@ -80,7 +80,7 @@ const std::vector<modcod> modcods = {
 struct settings {
     std::uint64_t frames = 10000;
     double normal_db = 0.2, short_db = 0.6;
-    backend where = backend::automatic;
+    gr::gpufec::backend backend = gr::gpufec::backend::automatic;
     unsigned threads = std::max(2u, std::thread::hardware_concurrency()) - 1;
     unsigned decoder_threads = 1;
     unsigned iterations = 50;

@@ -53,7 +53,7 @@ constexpr rate rates[] = { { "dvb_1_2", 3.44 },
                            { "dvb_7_8", 5.36 } };
 
 struct settings {
-    backend where = backend::cpu;
+    gr::gpufec::backend backend = gr::gpufec::backend::cpu;
     unsigned threads = 1;
     double limit = 1e9; // maximum duration of mode "noise", in seconds
     std::uint64_t every = 30000;
