@@ -44,13 +44,13 @@ class gate : public testing::TestWithParam<gate_case>
 TEST_P(gate, ErrorRate_IsThatOfMaximumLikelihood)
 {
     const auto& c = GetParam();
-    auto options = options_for(conv_code::preset(c.preset), c.termination, c.frame_bits);
+    auto options = options_for(conv_code::preset(c.preset), c.ends, c.frame_bits);
     options.ebn0_db = c.ebn0_db;
     const auto result = simulate(options);
     EXPECT_GE(result.reference.errors(), options.min_errors);
     EXPECT_NEAR(result.ratio, 1, 0.05)
         << result.decoded.errors() << " errors against " << result.reference.errors();
-    if (c.termination ==
+    if (c.ends ==
         termination::streaming) { // in frames, fewer errors occur near the ends
         EXPECT_GT(test_positions(result.decoded, c.frame_bits).p_value, 1e-4);
     }
