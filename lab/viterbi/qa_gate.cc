@@ -50,8 +50,7 @@ TEST_P(gate, ErrorRate_IsThatOfMaximumLikelihood)
     EXPECT_GE(result.reference.errors(), options.min_errors);
     EXPECT_NEAR(result.ratio, 1, 0.05)
         << result.decoded.errors() << " errors against " << result.reference.errors();
-    if (c.ends ==
-        termination::streaming) { // in frames, fewer errors occur near the ends
+    if (c.ends == termination::streaming) { // in frames, fewer errors occur near the ends
         EXPECT_GT(test_positions(result.decoded, c.frame_bits).p_value, 1e-4);
     }
 }
