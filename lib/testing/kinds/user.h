@@ -42,8 +42,9 @@ struct user {
     user() = default;
     user(user&&) = default;
     user& operator=(user&&) = default;
-    // Destroys the decoder first, because it may still use the ring buffers.
-    ~user() { engine.reset(); }
+    // Ends output in place, and then destroys the decoder before the ring buffers, which
+    // it may still use.
+    ~user();
 
     std::shared_ptr<decoder> engine;
     //! Pushes portion number \p f, beginning with its item \p first. Returns the number
@@ -232,6 +233,14 @@ private:
     std::string d_file; // number of the file of the first pages
     std::optional<pinned_output> d_memory;
 };
+
+inline user::~user()
+{
+    if (ring) {
+        ring->end();
+    }
+    engine.reset();
+}
 
 } // namespace qa
 } // namespace gr::gpufec
