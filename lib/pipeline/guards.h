@@ -39,14 +39,16 @@ public:
     void reset() { d_object.reset(); }
     explicit operator bool() const { return bool(d_object); }
 
+    //! \throws std::runtime_error in a forked child
+    void require_this_process() const { require_same_process(d_forks); }
     T* operator->()
     {
-        require_same_process(d_forks);
+        require_this_process();
         return &*d_object;
     }
     const T* operator->() const
     {
-        require_same_process(d_forks);
+        require_this_process();
         return &*d_object;
     }
 

@@ -13,6 +13,7 @@ namespace gr::gpufec {
 
 std::size_t sync_decoder_impl::push(const void* items, std::size_t count)
 {
+    d_pipeline.require_this_process(); // items that complete no frame do not reach it
     if (!d_cutter) {
         return push_part(static_cast<const std::byte*>(items), count);
     }
@@ -38,6 +39,7 @@ std::size_t sync_decoder_impl::borrow(const void* items, std::size_t count)
     if (!d_cutter) {
         return stream_decoder::borrow(items, count);
     }
+    d_pipeline.require_this_process();
     if (d_next) {
         advance();
     }

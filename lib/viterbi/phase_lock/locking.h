@@ -165,6 +165,7 @@ private:
     template <class Take>
     std::size_t take_items(std::size_t count, Take&& take)
     {
+        require_same_process(d_forks); // buffered items do not reach the inner decoder
         const auto values = d_input.values_per_item();
         std::size_t taken = 0;
         while (taken < count) {
@@ -271,6 +272,7 @@ private:
     const viterbi::lock_monitor::reader d_values;
     viterbi::lock_monitor d_monitor;
     std::optional<viterbi::frame_finder> d_finder;
+    const unsigned d_forks = forks_so_far();
     std::shared_ptr<viterbi_decoder_base> d_decoder; // the inner decoder, of code d_which
     std::unique_ptr<viterbi::signal_judge> d_judge;  // checks the input; may be nullptr
     unsigned d_which = 0;
