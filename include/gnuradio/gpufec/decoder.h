@@ -39,7 +39,7 @@ enum class log_level { info, warning, error };
 //! Callbacks for completion and logging. Exceptions of the callbacks are discarded.
 struct decoder_hooks {
     //! Called from any thread when output may be ready to pull, when an incomplete batch
-    //! may be due() for flush(), or when the time limit of a device expires.
+    //! may be due() for flush(), or when a batch exceeds device_timeout_ms.
     std::function<void()> wake = [] {};
     //! Receives the messages to log.
     std::function<void(log_level, const std::string&)> log = [](log_level,
@@ -51,7 +51,7 @@ struct run_options {
     //! Work items (parallel blocks, codewords or frames) per batch; 0: chosen for the
     //! device.
     unsigned batch = 0;
-    unsigned slots = 3; //!< largest number of batches in flight per device, 1 to 16
+    unsigned slots = 3; //!< batches per device that are submitted and not pulled, 1 to 16
     //! Longest time in ms that an incomplete batch waits for more input, 0 or more.
     double max_latency_ms = 50;
     gpufec::backend backend = gpufec::backend::automatic;
@@ -94,11 +94,11 @@ public:
     virtual bool ready() = 0;
     //! Returns whether an incomplete batch has waited for max_latency_ms.
     virtual bool due() const = 0;
-    //! Submits the complete work items of an incomplete batch, unless every slot is in
-    //! flight.
+    //! Submits the complete work items of an incomplete batch, if a slot is free. A slot
+    //! becomes free when its output has been pulled.
     virtual void flush() = 0;
-    //! Returns whether a push would take nothing until output is pulled, because every
-    //! slot is in flight.
+    //! Returns whether a push would take nothing until output is pulled, because no slot
+    //! is free.
     virtual bool full() const = 0;
     //! Returns whether finish() was called and all output has been pulled.
     virtual bool done() = 0;
