@@ -114,8 +114,8 @@ private:
     std::atomic<int> d_iterations{ 0 };
     std::atomic<double> d_mean_iterations{ 0 };
 
-    const ldpc_decoder::sptr
-        d_decoder; // last, so destroyed first: its threads call this block
+    // Declared last, so that it is destroyed first: its threads call this block.
+    const ldpc_decoder::sptr d_decoder;
 };
 
 } // namespace gr::gpufec

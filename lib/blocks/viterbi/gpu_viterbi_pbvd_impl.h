@@ -92,8 +92,8 @@ private:
     std::atomic<double> d_max_latency_ms;
     std::atomic<double> d_channel_error_rate{ NAN }, d_metric{ NAN };
 
-    const viterbi_decoder::sptr
-        d_decoder; // last, so destroyed first: its threads call this block
+    // Declared last, so that it is destroyed first: its threads call this block.
+    const viterbi_decoder::sptr d_decoder;
 };
 
 } // namespace gr::gpufec

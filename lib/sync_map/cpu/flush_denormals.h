@@ -31,8 +31,8 @@ private:
 #elif defined(__aarch64__)
     flush_denormals()
     {
-        constexpr std::uint64_t flush_to_zero = 1
-                                                << 24; // FPCR.FZ, for inputs and results
+        // FPCR.FZ, which applies to inputs and results.
+        constexpr std::uint64_t flush_to_zero = 1 << 24;
         asm volatile("mrs %0, fpcr" : "=r"(d_saved));
         set(d_saved | flush_to_zero);
     }
