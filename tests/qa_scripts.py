@@ -159,6 +159,26 @@ class qa_scripts(unittest.TestCase):
                 self.assertEqual(f"Warnings are not errors: {compiler} {version} is not"
                                  in done.stderr, said)
 
+    def test_CudaRuntime_IsSharedOnRequest(self):
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.22)\nproject(runtime CXX)\n"
+            f'include("{ROOT}/cmake/Modules/GpufecCuda.cmake")\n'
+            "add_library(count SHARED count.cu)\n"
+            "target_link_libraries(count PRIVATE ${gpufec_cuda_runtime})\n", encoding="utf-8")
+        (self.folder / "count.cu").write_text(
+            "int count() { int n; cudaGetDeviceCount(&n); return n; }\n", encoding="utf-8")
+        for options, shared in ((["-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared"], True), ([], False)):
+            build = self.folder / f"build-{shared}"
+            done = run("cmake", "-S", self.folder, "-B", build, "-DCMAKE_CUDA_ARCHITECTURES=90",
+                       *options)
+            if "CUDA compiler - NOTFOUND" in done.stdout:
+                self.skipTest("nvcc is not installed")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = run("cmake", "--build", build)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            done = run("readelf", "--dynamic", build / "libcount.so")
+            self.assertEqual("Shared library: [libcudart.so" in done.stdout, shared, done.stdout)
+
     def test_PkgConfig_NamesTheLibraryThatIsInstalled(self):
         text = (ROOT / "cmake" / "pkg-config.pc.in").read_text(encoding="utf-8")
         self.assertIn("-L${libdir} -l@name@\n", text)

@@ -45,13 +45,19 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
 endif()
 set(CMAKE_CUDA_STANDARD 17)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-# With the CUDA runtime linked statically, a CUDA build also loads and runs on a machine
-# without a driver.
-set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+# With the static CUDA runtime, a CUDA build also loads and runs on a machine without a driver and
+# without the toolkit. The shared one is for packages that depend on libcudart.so.
+set(CMAKE_CUDA_RUNTIME_LIBRARY Static CACHE STRING "CUDA runtime to link: Static or Shared")
+set_property(CACHE CMAKE_CUDA_RUNTIME_LIBRARY PROPERTY STRINGS Static Shared)
 enable_language(CUDA)
 if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.1)
   message(FATAL_ERROR "CUDA ${CMAKE_CUDA_COMPILER_VERSION}: kernels with parameters beyond 4 KB "
                       "need 12.1; -DENABLE_CUDA=OFF builds without")
 endif()
 find_package(CUDAToolkit REQUIRED)
+if(CMAKE_CUDA_RUNTIME_LIBRARY STREQUAL "Shared")
+  set(gpufec_cuda_runtime CUDA::cudart)
+else()
+  set(gpufec_cuda_runtime CUDA::cudart_static)
+endif()
 message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
