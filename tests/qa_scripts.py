@@ -4,6 +4,8 @@
 """Tests scripts around the build: tables of the pages, counts of tests, commits, compiler warnings,
 pkg-config and packages."""
 
+import hashlib
+import os
 import pathlib
 import re
 import shutil
@@ -15,6 +17,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 VERSION = re.findall(r"set\(VERSION_(?:MAJOR|API|ABI|PATCH) (\d+)\)",
                      (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
+CONDA = ROOT / "packaging" / "conda" / "recipe.yaml"
 
 
 def run(*command, **keywords):
@@ -179,6 +182,21 @@ class qa_scripts(unittest.TestCase):
             done = run("readelf", "--dynamic", build / "libcount.so")
             self.assertEqual("Shared library: [libcudart.so" in done.stdout, shared, done.stdout)
 
+    def test_NvccThatFails_IsReported(self):
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.22)\nproject(host CXX)\n"
+            f'include("{ROOT}/cmake/Modules/GpufecCuda.cmake")\n'
+            'message(STATUS "with CUDA: ${ENABLE_CUDA}")\n', encoding="utf-8")
+        if not shutil.which("nvcc", path=f"{os.environ['PATH']}:/usr/local/cuda/bin"):
+            self.skipTest("nvcc is not installed")
+        for options, said in ([], True), (["-DENABLE_CUDA=OFF"], False):
+            done = run("cmake", "-S", self.folder, "-B", self.folder / f"build-{said}", *options,
+                       env={**os.environ, "CUDAHOSTCXX": shutil.which("false")})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("with CUDA: OFF", done.stdout)
+            self.assertEqual("nvcc fails, so this build has no CUDA" in
+                             " ".join(done.stderr.split()), said, done.stderr)
+
     def test_PkgConfig_NamesTheLibraryThatIsInstalled(self):
         text = (ROOT / "cmake" / "pkg-config.pc.in").read_text(encoding="utf-8")
         self.assertIn("-L${libdir} -l@name@\n", text)
@@ -191,12 +209,43 @@ class qa_scripts(unittest.TestCase):
         self.assertIn("OUTPUT_NAME gpufec ", targets)
         self.assertIn("Version: @GPUFEC_VERSION@\n", text)
 
-    def test_CondaRecipe_FindsTheVersion(self):
-        recipe = (ROOT / "packaging" / "conda" / "meta.yaml").read_text(encoding="utf-8")
-        pattern, = re.findall(r'regex_pattern="(.*)"', recipe)
-        found = re.search(pattern, (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
-        self.assertEqual(list(found.groups()), VERSION)
+    def test_CondaRecipe_HasTheVersion(self):
         self.assertEqual(len(VERSION), 4)
+        self.assertEqual(re.findall(r"(?m)^  version: ([\d.]+)$", CONDA.read_text(encoding="utf-8")),
+                         [".".join(VERSION)])
+
+    def test_RecipesOfARelease_AreComplete(self):
+        import yaml # GNU Radio needs it
+        archive = self.folder / "archive.tar.gz"
+        archive.write_bytes(b"sources")
+        version = ".".join(VERSION)
+        done = run(ROOT / "packaging" / "make-recipes", self.folder, "https://a.example/gr-gpufec",
+                   archive, f"https://a.example/v{version}.tar.gz", "someone", "another")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        recipe = yaml.safe_load((self.folder / "recipe" / "recipe.yaml").read_text(encoding="utf-8"))
+        self.assertEqual(recipe["source"], {"url": "https://a.example/v${{ version }}.tar.gz",
+                                            "sha256": hashlib.sha256(b"sources").hexdigest()})
+        self.assertEqual(recipe["about"]["homepage"], "https://a.example/gr-gpufec")
+        self.assertEqual(recipe["extra"]["recipe-maintainers"], ["someone", "another"])
+        here = yaml.safe_load(CONDA.read_text(encoding="utf-8"))
+        for key in ("context", "package", "build", "requirements", "tests"):
+            self.assertEqual(recipe[key], here[key])
+        for path in here["tests"][-1]["files"]["source"] + [
+                "grc/" + pathlib.Path(name).name for name in here["tests"][0]["package_contents"]
+                ["files"] if name.endswith(".block.yml")]:
+            self.assertTrue((ROOT / path).exists(), path)
+        self.assertTrue((self.folder / "recipe" / recipe["build"]["script"]).exists())
+        pybombs = yaml.safe_load((self.folder / "gr-gpufec.lwr").read_text(encoding="utf-8"))
+        self.assertEqual(pybombs["source"], "git+https://a.example/gr-gpufec")
+        self.assertIn("gnuradio", pybombs["depends"])
+
+    def test_Manifest_HasTheKeysOfCgran(self):
+        import yaml
+        head = (ROOT / "MANIFEST.md").read_text(encoding="utf-8").split("\n---\n")[0]
+        self.assertEqual(list(manifest := yaml.safe_load(head)),
+                         ["title", "brief", "tags", "author", "copyright_owner", "license",
+                          "gr_supported_version", "repo", "website", "icon"])
+        self.assertEqual(manifest["gr_supported_version"], "v3.10")
 
     def test_Packages_NeedWhatTheModuleImports(self):
         """Packages depend on all that the module imports. Conda's depends on Matplotlib, and
@@ -214,10 +263,13 @@ class qa_scripts(unittest.TestCase):
         self.assertEqual(re.split(", ", re.sub(r" \(.*?\)", "", needed["DEPENDS"])),
                          ["gnuradio", "python3", "python3-numpy"])
         self.assertIn("python3-matplotlib", needed["RECOMMENDS"])
-        conda = (ROOT / "packaging" / "conda" / "meta.yaml").read_text(encoding="utf-8")
-        run_time = re.search(r"(?s)  run:\n(.*?)\n\n", conda)[1]
-        for name in ("numpy", "gnuradio-core", "matplotlib-base"):
-            self.assertIn(name, run_time)
+        # gnuradio-core adds itself to the packages that are needed at run time (run_exports).
+        conda = CONDA.read_text(encoding="utf-8")
+        host, run_time = (re.search(rf"(?s)\n  {part}:\n(.*?)\n  \w", conda)[1]
+                          for part in ("host", "run"))
+        self.assertIn("- gnuradio-core", host)
+        for name in ("numpy", "matplotlib-base"):
+            self.assertIn(f"- {name}\n", run_time)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,16 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cu
   set(ENV{CUDACXX} /usr/local/cuda/bin/nvcc)
 endif()
 check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER AND (NOT DEFINED ENABLE_CUDA OR ENABLE_CUDA))
+  # check_language() does not report an nvcc that fails.
+  find_program(gpufec_nvcc nvcc PATHS /usr/local/cuda/bin NO_CACHE)
+  if(gpufec_nvcc)
+    message(WARNING "${gpufec_nvcc} fails, so this build has no CUDA. The usual reason is a C++ "
+                    "compiler that this nvcc does not support: set CUDAHOSTCXX to another one. "
+                    "The messages of nvcc are in ${CMAKE_BINARY_DIR}/CMakeFiles, in "
+                    "CMakeError.log or CMakeConfigureLog.yaml.")
+  endif()
+endif()
 if(ENABLE_GNURADIO)
   GR_REGISTER_COMPONENT("cuda" ENABLE_CUDA CMAKE_CUDA_COMPILER)
 else()

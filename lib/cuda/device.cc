@@ -5,6 +5,7 @@
 
 #include "devices.h"
 #include "runtime.h"
+#include "unpack_bits.h"
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -13,14 +14,32 @@ namespace gr::gpufec {
 
 namespace {
 
+// Returns why cudaGetDeviceCount() failed, and what is needed.
+std::string reason_of(cudaError_t error)
+{
+    int version = 0; // highest version of CUDA that the driver supports; 0: no driver
+    if (error != cudaErrorInsufficientDriver ||
+        cudaDriverGetVersion(&version) != cudaSuccess) {
+        return cudaGetErrorString(error);
+    }
+    if (version == 0) {
+        return "no NVIDIA driver";
+    }
+    const auto text = [](int v) {
+        return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10);
+    };
+    return "the driver supports CUDA " + text(version) + ", this build needs CUDA " +
+           text(CUDART_VERSION / 1000 * 1000) +
+           ": update the driver, or build with an older CUDA toolkit";
+}
+
 int count_devices(std::string& missing)
 {
     int count = 0;
     const auto error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess) {
         cudaGetLastError();
-        missing =
-            std::string("no usable CUDA device (") + cudaGetErrorString(error) + ")";
+        missing = "no usable CUDA device (" + reason_of(error) + ")";
         return 0;
     }
     if (count == 0) {
@@ -48,6 +67,15 @@ void select(int device)
     use(device);
     // cudaFree(nullptr) creates the context, so an unusable device is detected here.
     check(cudaFree(nullptr), "context");
+    if (!has_kernels()) {
+        cudaDeviceProp p;
+        check(cudaGetDeviceProperties(&p, device), "device properties");
+        throw std::runtime_error(
+            "backend cuda: this build has no kernels for CUDA device " +
+            std::to_string(device) + ", " + p.name + ", of compute capability " +
+            std::to_string(p.major) + "." + std::to_string(p.minor) +
+            "; CMAKE_CUDA_ARCHITECTURES selects the GPUs of a build, from 7.5 up");
+    }
 }
 
 } // namespace cuda

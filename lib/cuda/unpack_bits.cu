@@ -53,4 +53,18 @@ void launch_unpack(const void* output,
     check(cudaGetLastError(), "kernel launch");
 }
 
+// All kernels are compiled for the same architectures, so any of them serves.
+bool has_kernels()
+{
+    cudaFuncAttributes attributes;
+    const auto error =
+        cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(unpack));
+    if (error == cudaErrorNoKernelImageForDevice) {
+        cudaGetLastError(); // clears the error
+        return false;
+    }
+    check(error, "kernels");
+    return true;
+}
+
 } // namespace gr::gpufec::cuda

@@ -7,6 +7,7 @@
 #include "faulty_decoders.h"
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace gr::gpufec {
 namespace {
@@ -167,6 +168,37 @@ TYPED_TEST(faulty, DeviceBusyAtFirst_IsRetried)
     const auto o = this->decode(this->run());
     EXPECT_EQ(o.backend, "cuda");
     EXPECT_TRUE(o.errors.empty());
+}
+
+TYPED_TEST(faulty, UnsuitableDriverOrCard_IsNamed)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    for (const auto& [call, error, text] :
+         { std::tuple{ "cudaGetDeviceCount",
+                       cudaErrorInsufficientDriver,
+                       "no usable CUDA device (the driver supports CUDA 1" },
+           std::tuple{ "cudaFuncGetAttributes",
+                       cudaErrorNoKernelImageForDevice,
+                       "this build has no kernels for CUDA device 0, " } }) {
+        faults::begin();
+        faults::fail(call, 0, error);
+        const auto o = this->decode(this->run());
+        EXPECT_EQ(faults::failed(), call);
+        EXPECT_EQ(o.backend, "cpu");
+        EXPECT_TRUE(this->same(o.output, expected.output));
+        EXPECT_TRUE(o.errors.empty());
+        EXPECT_NE(o.infos[0].find(text), std::string::npos) << o.infos[0];
+        faults::begin();
+        faults::fail(call, 0, error);
+        try {
+            this->decode(this->run(backend::cuda));
+            ADD_FAILURE() << call;
+        } catch (const std::runtime_error& refusal) {
+            EXPECT_NE(std::string(refusal.what()).find(text), std::string::npos)
+                << refusal.what();
+        }
+        this->nothing_is_left();
+    }
 }
 
 TYPED_TEST(faulty, UnlockablePages_DecodeWithoutPinning)

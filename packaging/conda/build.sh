@@ -2,12 +2,18 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Builds and installs the module for the conda recipe in meta.yaml.
+# Builds and installs the module for the conda recipe in recipe.yaml.
 set -euo pipefail
 
+options=(-DENABLE_CUDA=OFF)
+if [[ ${cuda_compiler_version:-None} != None ]]; then
+    options=(-DENABLE_CUDA=ON -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared)
+fi
+# The folder of Python modules is given relative to the prefix, from which RPATHs are computed.
 cmake ${CMAKE_ARGS:-} -S . -B build/conda -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_INSTALL_PREFIX="$PREFIX" -DCMAKE_PREFIX_PATH="$PREFIX" \
     -DPYTHON_EXECUTABLE="$PYTHON" -DPython_EXECUTABLE="$PYTHON" \
-    -DPython3_EXECUTABLE="$PYTHON" -DENABLE_CUDA=OFF -DENABLE_GPUFEC_TESTS=OFF
-cmake --build build/conda
+    -DPython3_EXECUTABLE="$PYTHON" -DGR_PYTHON_DIR="${SP_DIR#"$PREFIX"/}" \
+    -DENABLE_GPUFEC_TESTS=OFF "${options[@]}"
+cmake --build build/conda --parallel "${CPU_COUNT:-1}"
 cmake --install build/conda

@@ -26,6 +26,7 @@
 #define __grid_constant__
 #define __noinline__
 #define __builtin_assume(condition)
+#define CUDART_VERSION 13000
 
 struct int2 {
     int x, y;
@@ -275,6 +276,7 @@ enum cudaError_t {
     cudaErrorInsufficientDriver = 35,
     cudaErrorDevicesUnavailable = 46,
     cudaErrorNoDevice = 100,
+    cudaErrorNoKernelImageForDevice = 209,
     cudaErrorNotReady = 600,
     cudaErrorIllegalAddress = 700,
     cudaErrorSystemNotReady = 802,
@@ -322,6 +324,7 @@ void emulated_launch(cudaStream_t stream, std::function<void()> kernel);
 const char* cudaGetErrorString(cudaError_t);
 cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int device);

@@ -320,6 +320,12 @@ cudaError_t cudaGetDeviceCount(int* count)
     return cudaSuccess;
 }
 
+cudaError_t cudaDriverGetVersion(int* version)
+{
+    *version = 12040; // CUDA 12.4
+    return cudaSuccess;
+}
+
 cudaError_t cudaSetDevice(int) { return call("cudaSetDevice"); }
 
 cudaError_t cudaGetDevice(int* device)
