@@ -14,6 +14,8 @@ import sys
 import tempfile
 import unittest
 
+import yaml # GNU Radio needs it
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 VERSION = re.findall(r"set\(VERSION_(?:MAJOR|API|ABI|PATCH) (\d+)\)",
                      (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
@@ -215,7 +217,6 @@ class qa_scripts(unittest.TestCase):
                          [".".join(VERSION)])
 
     def test_RecipesOfARelease_AreComplete(self):
-        import yaml # GNU Radio needs it
         archive = self.folder / "archive.tar.gz"
         archive.write_bytes(b"sources")
         version = ".".join(VERSION)
@@ -240,7 +241,6 @@ class qa_scripts(unittest.TestCase):
         self.assertIn("gnuradio", pybombs["depends"])
 
     def test_Manifest_HasTheKeysOfCgran(self):
-        import yaml
         head = (ROOT / "MANIFEST.md").read_text(encoding="utf-8").split("\n---\n")[0]
         self.assertEqual(list(manifest := yaml.safe_load(head)),
                          ["title", "brief", "tags", "author", "copyright_owner", "license",
