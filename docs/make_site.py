@@ -28,7 +28,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 # The navigation: titles and files by kind of page. This script makes the pages that have no file.
 PAGES = {
     "Home": [("gr-gpufec", "README.md"), ("All pages", "docs/README.md"),
-             ("Packages", "packaging/README.md"), ("Changelog", "CHANGELOG.md")],
+             ("Packages", "packaging/README.md"),
+             ("Licence exception", "LICENSE-EXCEPTION.md"), ("Changelog", "CHANGELOG.md")],
     "Tutorials": [("Quick start", "docs/quick-start.md"), ("Examples", "docs/examples.md")],
     "How-tos": [("Install", "docs/how-to/install.md"),
                 ("Companion", "docs/how-to/companion.md"),
@@ -46,8 +47,9 @@ PAGES = {
                   ("Soft values", "docs/reference/soft-values.md"),
                   ("Tags", "docs/reference/tags.md"),
                   ("Command line", "docs/reference/command-line.md"),
-                  ("Formats", "docs/formats.md"), ("Limits", "docs/limits.md"),
-                  ("Performance", "docs/performance.md"), ("Measured", None), ("Blocks", None)],
+                  ("Formats", "docs/formats.md"), ("Platforms", "docs/reference/platforms.md"),
+                  ("Limits", "docs/limits.md"), ("Performance", "docs/performance.md"),
+                  ("Measured", None), ("Blocks", None)],
     "Explanation": [("Streams and batches", "docs/streams-and-batches.md"),
                     ("Design", "docs/design.md"), ("Reliability", "docs/reliability.md"),
                     ("Security", "SECURITY.md"), ("Contributing", "CONTRIBUTING.md"),

@@ -12,7 +12,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md",
-                                  "MANIFEST.md", "SECURITY.md",
+                                  "LICENSE-EXCEPTION.md", "MANIFEST.md", "SECURITY.md",
                                   "packaging/README.md")] + sorted(DOCS.rglob("*.md"))
 AUTHORS = ("Peng", "Liu", "Hou", "Zhao", "Feltrin", "Falcao", "Briffa")
 TITLES = ("Parallel Block-based Viterbi Decoder for Convolutional Codes on GPU",
