@@ -5,7 +5,6 @@
 
 #include "devices.h"
 #include "runtime.h"
-#include "unpack_bits.h"
 #include <memory>
 #include <stdexcept>
 #include <vector>

@@ -32,6 +32,14 @@ struct cuda_devices {
 //! Returns the usable devices; none if there is no driver.
 GPUFEC_API cuda_devices find_cuda_devices();
 
+namespace cuda {
+
+//! Returns whether this build has kernels for the device of the calling thread: machine
+//! code for its compute capability, or PTX that the driver can compile.
+bool has_kernels();
+
+} // namespace cuda
+
 //! Measured rate of large copies of pinned memory, in bytes per second.
 struct cuda_bandwidth {
     double to_device, to_host;

@@ -3,6 +3,7 @@
 
 /* Kernel that unpacks decoded bits to one bit per byte, for output in borrowed memory. */
 
+#include "devices.h"
 #include "unpack_bits.h"
 #include <algorithm>
 
@@ -53,7 +54,8 @@ void launch_unpack(const void* output,
     check(cudaGetLastError(), "kernel launch");
 }
 
-// All kernels are compiled for the same architectures, so any of them serves.
+// All kernels are compiled for the same architectures, so this file's kernel stands for
+// them.
 bool has_kernels()
 {
     cudaFuncAttributes attributes;

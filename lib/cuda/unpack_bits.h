@@ -18,10 +18,6 @@ void launch_unpack(const void* output,
                    std::uint8_t* to,
                    cudaStream_t stream);
 
-//! Returns whether this build has kernels for the current device: machine code for its
-//! compute capability, or PTX that the driver can compile.
-bool has_kernels();
-
 } // namespace gr::gpufec::cuda
 
 #endif /* INCLUDED_GPUFEC_CUDA_UNPACK_BITS_H */
