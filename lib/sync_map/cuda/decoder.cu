@@ -86,8 +86,8 @@ private:
     {
         const auto items_at = d_setup.placed_input(d_limits.work_items).items_at;
         batch_input input(job, memory, items_at);
-        input.table = bring_in(
-            s, s.input.get(), input.table, job.frames * sizeof(placed_frame));
+        input.table =
+            bring_in(s, s.input.get(), input.table, job.frames * sizeof(placed_frame));
         if (job.items > 0) {
             input.items = bring_in(s,
                                    s.input.get() + items_at,
@@ -165,13 +165,8 @@ private:
         }
         auto g = d_geometry;
         g.frames = job.frames;
-        d_launch->launch(g,
-                         s.work.get(),
-                         s.work.bytes(),
-                         frames,
-                         output,
-                         status,
-                         s.queue.get());
+        d_launch->launch(
+            g, s.work.get(), s.work.bytes(), frames, output, status, s.queue.get());
         check(cudaGetLastError(), "kernel launch");
         mark("kernels");
         if (d_starts && job.frames > 1) {
