@@ -212,14 +212,10 @@ private:
 std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     cuda::select(device);
-    int multiprocessors = 0;
-    cuda::check(
-        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-        "device attribute");
     const auto one = s.limits(1);
     const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
     // Size of a wave in codewords.
-    const std::size_t wave = 2 * multiprocessors;
+    const std::size_t wave = 2 * cuda::multiprocessors(device);
     const auto fit = [&](std::size_t all) { return all / std::max(1u, slots) / bytes; };
     const auto capacity = fit(cuda::page_locked_bytes);
     if (capacity >= wave) {

@@ -189,15 +189,11 @@ std::size_t frames_of_a_round(const setup& s, int device)
         s.code.n() != trie_bits || s.soft_input || s.priors) {
         return 1;
     }
-    int shared = 0, processors = 0;
-    check(
-        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "device attribute");
-    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-          "device attribute");
+    const unsigned shared = shared_per_block(device);
+    const std::size_t processors = multiprocessors(device);
     const auto of = [&](const trie_layout& l, unsigned most) -> std::size_t {
         const auto warps = std::min(most, shared / l.warp_bytes);
-        return std::max(1u, l.frames * warps) * std::size_t(processors);
+        return std::max(1u, l.frames * warps) * processors;
     };
     if (s.window > 32 * 9 && s.precision != sync_precision::float64) {
         return 1;
