@@ -42,5 +42,7 @@ function(gpufec_test decoder source)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
   if("gpu" IN_LIST ARGN)
     file(APPEND ${gpufec_gpu_tests} "${target}\n")
+    # Lets the tests run as on a smaller card; see lib/testing/README.md.
+    target_link_libraries(${target} $<TARGET_NAME_IF_EXISTS:gpufec_limited_card>)
   endif()
 endfunction()

@@ -8,6 +8,7 @@
 
 #include "device_admission.h"
 #include "runtime.h"
+#include "unified_memory.h"
 #include "unpack_bits.h"
 #include <algorithm>
 #include <chrono>
@@ -178,13 +179,8 @@ protected:
     //!        that device_admission limits the decoder's batches
     //! \throws std::runtime_error if \p device does not exist or is not usable
     explicit device_decoder(int device, bool long_batches = false)
-        : d_device(device),
-          d_admission(device_admission::of(device), long_batches, [this] { wake(); })
+        : device_decoder(device, select_and_query(device), long_batches)
     {
-        select(device);
-        cudaDeviceProp properties;
-        check(cudaGetDeviceProperties(&properties, device), "device properties");
-        d_name = properties.name;
     }
 
     //! Enqueues the copies and kernels of a batch. The derived class calls \p mark before
@@ -193,6 +189,18 @@ protected:
     enqueue(Slot& s, const Job& job, const batch_memory& memory, const marker& mark) = 0;
 
     void use() const { cuda::use(d_device); }
+
+    // Returns the address at which kernels read a batch's input: that of \p from on a
+    // device with unified memory, otherwise \p to, after a copy.
+    template <class T>
+    const T* bring_in(Slot& s, T* to, const void* from, std::size_t bytes)
+    {
+        if (const auto* const there = d_unified_memory.address(from)) {
+            return static_cast<const T*>(there);
+        }
+        copy_in(s, to, from, bytes);
+        return to;
+    }
 
     // Copies a batch's input from host or device memory. Copies of different slots run
     // one after the other. Concurrent copies would share the bus, so all kernels would
@@ -208,8 +216,27 @@ protected:
         check(cudaEventRecord(s.copied.get(), s.queue.get()), "event");
         d_last_copied = s.copied.get();
     }
+    // Returns the address to which kernels write before copy_out() to \p host: that of
+    // \p host on a device with unified memory, otherwise \p buffer.
+    template <class T>
+    T* target(T* buffer, std::byte* host) const
+    {
+        auto* const there = d_unified_memory.address(host);
+        return there ? reinterpret_cast<T*>(there) : buffer;
+    }
+    // The same before copy_output().
+    template <class T>
+    T* target(T* buffer, const batch_memory& memory) const
+    {
+        return memory.borrowed.in_place_of_output() ? buffer
+                                                    : target(buffer, memory.output);
+    }
+    // Copies output, unless kernels have written it to \p to themselves.
     void copy_out(Slot& s, void* to, const void* from, std::size_t bytes)
     {
+        if (d_unified_memory.address(to) == from) {
+            return;
+        }
         check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s.queue.get()),
               "copy to the host");
     }
@@ -285,6 +312,7 @@ protected:
     }
 
     const int d_device;
+    const unified_memory d_unified_memory;
     batch_limits d_limits;
     std::vector<Slot> d_slots;
 
@@ -361,7 +389,23 @@ private:
         }
     }
 
-    std::string d_name;
+    static cudaDeviceProp select_and_query(int device)
+    {
+        select(device);
+        cudaDeviceProp properties;
+        check(cudaGetDeviceProperties(&properties, device), "device properties");
+        return properties;
+    }
+
+    device_decoder(int device, const cudaDeviceProp& properties, bool long_batches)
+        : d_device(device),
+          d_unified_memory(properties),
+          d_name(properties.name),
+          d_admission(device_admission::of(device), long_batches, [this] { wake(); })
+    {
+    }
+
+    const std::string d_name;
     cudaEvent_t d_last_copied = nullptr; // completion of the latest input copy
     std::mutex d_notifying;
     std::function<void()> d_notify;

@@ -163,6 +163,31 @@ buffer<T> uploaded(const std::vector<T>& values, const char* what)
     return there;
 }
 
+inline int current_device()
+{
+    int device = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    return device;
+}
+
+inline int device_attribute(cudaDeviceAttr attribute, int device)
+{
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, attribute, device), "device attribute");
+    return value;
+}
+
+inline unsigned multiprocessors(int device = current_device())
+{
+    return device_attribute(cudaDevAttrMultiProcessorCount, device);
+}
+
+//! Returns the bytes of shared memory that a thread block can use.
+inline std::size_t shared_per_block(int device = current_device())
+{
+    return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+}
+
 /*!
  * \brief Allows \p kernel to use \p bytes of dynamic shared memory per block.
  *
@@ -176,13 +201,9 @@ template <class Kernel>
 void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
 {
     const auto* const function = reinterpret_cast<const void*>(kernel);
-    int device = 0, all = 0;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-          "device attribute");
     cudaFuncAttributes attributes;
     check(cudaFuncGetAttributes(&attributes, function), "attributes of a kernel");
-    const auto capacity = std::size_t(all) - attributes.sharedSizeBytes;
+    const auto capacity = shared_per_block() - attributes.sharedSizeBytes;
     if (bytes > capacity) {
         throw std::runtime_error(what + " needs " + std::to_string(bytes) +
                                  " bytes of shared memory a block, the CUDA device has " +

@@ -72,12 +72,12 @@ void fail(std::size_t call, cudaError_t error, bool for_good)
     state.for_good = for_good;
 }
 
-void fail(const char* name, std::size_t call, cudaError_t error)
+void fail(const char* name, std::size_t call, cudaError_t error, bool for_good)
 {
     std::lock_guard<std::mutex> lock(state.mutex);
     state.failing = { call, name };
     state.error = error;
-    state.for_good = false;
+    state.for_good = for_good;
 }
 
 void hang(std::size_t call)

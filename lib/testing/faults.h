@@ -28,10 +28,10 @@ void fail(std::size_t call, cudaError_t error, bool for_good);
 //! are counted from 0 since begin().
 void hang(std::size_t call);
 
-// The next two functions count only later calls of \c name, from 0. This fail() affects
-// one call; this hang() affects work enqueued by that call and all later calls. Numbers
-// among all calls are not reproducible, because the number of state queries varies.
-void fail(const char* name, std::size_t call, cudaError_t error);
+// The next two functions count only later calls of \c name, from 0. This hang() affects
+// work enqueued by that call and all later calls. Numbers among all calls are not
+// reproducible, because the number of state queries varies.
+void fail(const char* name, std::size_t call, cudaError_t error, bool for_good = false);
 void hang(const char* name, std::size_t call);
 
 //! Lets hanging work continue, waits until it is finished, and makes no further work

@@ -6,6 +6,7 @@
  * testing/faults.h requests that, and otherwise calls the real runtime. */
 
 #include "faults.h"
+#include "limited_card.h"
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -118,7 +119,16 @@ extern "C" {
 PASSES_ON(cudaGetDeviceCount, (int* count), (count))
 PASSES_ON(cudaSetDevice, (int device), (device))
 PASSES_ON(cudaGetDevice, (int* device), (device))
-PASSES_ON(cudaGetDeviceProperties, (cudaDeviceProp * to, int device), (to, device))
+cudaError_t __real_cudaGetDeviceProperties(cudaDeviceProp* to, int device);
+cudaError_t __wrap_cudaGetDeviceProperties(cudaDeviceProp* to, int device)
+{
+    FAILS_IF_TOLD("cudaGetDeviceProperties");
+    const auto error = __real_cudaGetDeviceProperties(to, device);
+    if (error == cudaSuccess && !gr::gpufec::cuda::unified_card().empty()) {
+        to->integrated = 1; // the device can access pinned host memory over the bus
+    }
+    return error;
+}
 PASSES_ON(cudaDeviceGetAttribute,
           (int* value, cudaDeviceAttr what, int device),
           (value, what, device))

@@ -47,15 +47,14 @@ public:
             setup.bits = stop.out_bits > 0;
             setup.soft = stop.soft;
             const auto decoder = traits::make_cpu(setup, frames.count, 1);
-            const auto* const input = reinterpret_cast<const std::byte*>(frames.input);
             job j;
-            const auto first = frames.table - reinterpret_cast<const frame_place*>(input);
-            j.runs.push_back({ 0, std::uint32_t(first), frames.count });
+            j.runs.push_back({ 0, 0, frames.count });
             decoder->submit(0,
                             j,
-                            { input,
+                            { reinterpret_cast<const std::byte*>(frames.input),
                               reinterpret_cast<std::byte*>(frames.output),
-                              reinterpret_cast<std::byte*>(frames.status) });
+                              reinterpret_cast<std::byte*>(frames.status),
+                              reinterpret_cast<const std::byte*>(frames.table) });
             while (!decoder->finished(0)) {
                 std::this_thread::yield();
             }

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The limits of shared memory of a smaller card than the real one, for tests and
- * benchmarks of kernels that adapt to these limits. */
+/* The properties of another card than the real one, for tests and benchmarks: smaller
+ * shared memory, and memory that the device and the host share. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
 #define INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <string>
 
 namespace gr::gpufec::cuda {
 
@@ -43,6 +44,15 @@ inline shared_memory_limits limited_card()
                                      kilobytes ? (kilobytes + 1) << 10 : 0 };
     }();
     return limits;
+}
+
+//! Host memory that kernels of an integrated device can access, by the environment
+//! variable GPUFEC_CARD_UNIFIED: "pinned" (Jetson), or "all" (GB10). Without the
+//! variable, the device is not integrated. The variable is read at each call.
+inline std::string unified_card()
+{
+    const char* const text = std::getenv("GPUFEC_CARD_UNIFIED");
+    return text ? text : "";
 }
 
 } // namespace gr::gpufec::cuda

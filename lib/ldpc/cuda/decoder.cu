@@ -81,64 +81,71 @@ private:
             prepare(run.code);
         }
         mark("");
+        // The values that the offsets in the table refer to, and the table.
+        const std::uint8_t *input = s.input.get(), *table = input;
         if (job.caller_item_bytes > 0) {
-            copy_in(
+            table = bring_in(
                 s, s.input.get(), memory.table, job::values_offset(d_limits.work_items));
-            copy_in(s, s.caller_format->get(), memory.input, job.caller_item_bytes);
+            const auto* const items =
+                bring_in(s, s.caller_format->get(), memory.input, job.caller_item_bytes);
             mark("copy_in");
             convert_input(reinterpret_cast<const caller_frame*>(
-                              s.input.get() + job::caller_offset(d_limits.work_items)),
+                              table + job::caller_offset(d_limits.work_items)),
                           job.codewords,
+                          items,
                           s);
             mark("steps");
         } else {
-            copy_in(s, s.input.get(), memory.input, job.input_bytes);
+            input = table = bring_in(s, s.input.get(), memory.input, job.input_bytes);
             mark("copy_in");
         }
+        auto* const output = target(s.output.get(), memory);
+        auto* const status = target(s.status.get(), memory.status);
         if (d_last && d_last != &s) {
             cuda::check(cudaStreamWaitEvent(stream, d_last->decoded.get(), 0), "event");
         }
         for (const auto& run : job.runs) {
-            decode(run, s);
+            const device_frames frames{ reinterpret_cast<const frame_place*>(table) +
+                                            run.first,
+                                        run.count,
+                                        input,
+                                        output,
+                                        status };
+            decode(run.code, frames, stream);
         }
-        unpack_output(s, memory, s.output.get());
+        unpack_output(s, memory, output);
         cuda::check(cudaEventRecord(s.decoded.get(), stream), "event");
         d_last = &s;
         mark("kernels");
-        copy_output(s, memory, s.output.get(), job.output_bytes);
-        copy_out(s, memory.status, s.status.get(), job.codewords * sizeof(frame_status));
+        copy_output(s, memory, output, job.output_bytes);
+        copy_out(s, memory.status, status, job.codewords * sizeof(frame_status));
         mark("copy_out");
     }
 
     // Converts input in the caller's format, channel values or symbols, to the kernels'
     // input.
-    void convert_input(const caller_frame* frames, std::uint32_t count, ldpc_slot& s)
+    void convert_input(const caller_frame* frames,
+                       std::uint32_t count,
+                       const std::uint8_t* items,
+                       ldpc_slot& s)
     {
         const auto stream = s.queue.get();
         if (d_demapper) {
-            d_demapper->launch(
-                frames, count, s.caller_format->get(), s.input.get(), stream);
+            d_demapper->launch(frames, count, items, s.input.get(), stream);
         } else {
-            launch_quantise(
-                frames, count, s.caller_format->get(), d_setup, s.input.get(), stream);
+            launch_quantise(frames, count, items, d_setup, s.input.get(), stream);
         }
     }
 
-    void decode(const job::run& run, ldpc_slot& s)
+    void decode(std::uint32_t index, const device_frames& frames, cudaStream_t stream)
     {
-        const auto& code = d_setup.codes[run.code];
-        const device_frames frames{ reinterpret_cast<const frame_place*>(s.input.get()) +
-                                        run.first,
-                                    run.count,
-                                    s.input.get(),
-                                    s.output.get(),
-                                    s.status.get() };
+        const auto& code = d_setup.codes[index];
         const stopping stop{ d_setup.max_iterations,
                              d_setup.early_stop,
                              d_setup.output_bits(code),
                              d_setup.soft,
                              std::uint32_t(d_setup.soft_offset(code)) };
-        d_codes[run.code]->launch(frames, stop, d_scratch->get(), s.queue.get());
+        d_codes[index]->launch(frames, stop, d_scratch->get(), stream);
     }
 
     // Makes the launch plan of a code unless it exists, and larger scratch memory if the
@@ -205,14 +212,10 @@ private:
 std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     cuda::select(device);
-    int multiprocessors = 0;
-    cuda::check(
-        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-        "device attribute");
     const auto one = s.limits(1);
     const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
     // Size of a wave in codewords.
-    const std::size_t wave = 2 * multiprocessors;
+    const std::size_t wave = 2 * cuda::multiprocessors(device);
     const auto fit = [&](std::size_t all) { return all / std::max(1u, slots) / bytes; };
     const auto capacity = fit(cuda::page_locked_bytes);
     if (capacity >= wave) {

@@ -59,12 +59,8 @@ make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int 
     }
     // For batches with at most one codeword per multiprocessor, the kernels for two
     // codewords per word would leave half of each word unused.
-    int multiprocessors = 0;
-    cuda::check(
-        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-        "device attribute");
     return std::make_unique<plan_by_batch>(
-        std::move(two_checks), std::move(two_codewords), std::size_t(multiprocessors));
+        std::move(two_checks), std::move(two_codewords), cuda::multiprocessors(device));
 }
 
 } // namespace device

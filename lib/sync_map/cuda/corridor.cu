@@ -46,7 +46,7 @@ public:
                  (setup.storage == sync_storage::automatic && kept <= free / 64);
         d_budget = std::max(work_of(1, d_keep), free / 8);
         d_boundary_threads = std::min(256u, (d_geometry.window + 31) / 32 * 32);
-        const auto most = std::min<std::size_t>(64u << 10, max_shared(device));
+        const auto most = std::min<std::size_t>(64u << 10, shared_per_block(device));
         while (d_branch_warps > 1 && branch_shared() > most) {
             d_branch_warps /= 2;
         }

@@ -81,29 +81,55 @@ private:
         return uploaded(ends, "metrics to the device");
     }
 
-    void copy_placed(sync_slot& s, const job& job, const batch_memory& memory)
+    // Brings in the two parts of a batch of placed frames.
+    batch_input bring_in_placed(sync_slot& s, const job& job, const batch_memory& memory)
     {
         const auto items_at = d_setup.placed_input(d_limits.work_items).items_at;
-        const batch_input input(job, memory, items_at);
-        copy_in(s, s.input.get(), input.table, job.frames * sizeof(placed_frame));
+        batch_input input(job, memory, items_at);
+        input.table =
+            bring_in(s, s.input.get(), input.table, job.frames * sizeof(placed_frame));
         if (job.items > 0) {
-            copy_in(s,
-                    s.input.get() + items_at,
-                    input.items,
-                    job.items * d_setup.item_bytes());
+            input.items = bring_in(s,
+                                   s.input.get() + items_at,
+                                   input.items,
+                                   job.items * d_setup.item_bytes());
         }
+        return input;
     }
 
-    void write_placed(sync_slot& s, const job& job)
+    // Brings in a batch of frames whose beginnings are searched.
+    const std::byte*
+    bring_in_search(sync_slot& s, const job& job, const batch_memory& memory)
     {
-        const auto items_at = d_setup.placed_input(d_limits.work_items).items_at;
+        if (!job.borrowed) {
+            if (const auto* const there = d_unified_memory.address(memory.input)) {
+                return there;
+            }
+        }
+        const auto batch = d_setup.stream_input(d_limits.work_items);
+        const batch_input input(job, memory, batch.items_at);
+        const auto copy = [&](std::size_t at, const std::byte* from, auto bytes) {
+            if (bytes > 0) {
+                copy_in(s, s.input.get() + at, from, bytes);
+            }
+        };
+        copy(0, input.table, job.frames * sizeof(stream_piece));
+        copy(batch.whole_at,
+             input.table + batch.whole_at,
+             job.whole * d_setup.input_bytes());
+        copy(batch.items_at, input.items, job.items * d_setup.item_bytes());
+        return s.input.get();
+    }
+
+    void write_placed(sync_slot& s, const job& job, const batch_input& input)
+    {
         const row_layout rows{ d_setup.window,       unsigned(job.frames),
                                d_setup.first,        d_setup.code.frame_bits(),
                                !d_setup.end.empty(), unsigned(d_setup.item_bytes()),
                                d_setup.start_at(),   d_setup.end_at(),
                                d_setup.items_at(),   d_setup.input_bytes() };
-        const auto* const places = reinterpret_cast<placed_frame*>(s.input.get());
-        const auto* const items = s.input.get() + items_at;
+        const auto* const places = reinterpret_cast<const placed_frame*>(input.table);
+        const auto* const items = input.items;
         const auto* const ends = d_ends.get();
         auto* const to = s.found.get();
         const unsigned grid = job.frames;
@@ -118,46 +144,29 @@ private:
                  const marker& mark) override
     {
         mark("");
+        auto* const output = target(s.output.get(), memory);
+        auto* const status = target(s.status.get(), memory.status);
+        const std::byte *input = nullptr, *frames = s.found.get();
         if (d_starts) {
-            const auto batch = d_setup.stream_input(d_limits.work_items);
-            const batch_input input(job, memory, batch.items_at);
-            const auto copy = [&](std::size_t at, const std::byte* from, auto bytes) {
-                if (bytes > 0) {
-                    copy_in(s, s.input.get() + at, from, bytes);
-                }
-            };
-            copy(0, input.table, job.frames * sizeof(stream_piece));
-            copy(batch.whole_at,
-                 input.table + batch.whole_at,
-                 job.whole * d_setup.input_bytes());
-            copy(batch.items_at, input.items, job.items * d_setup.item_bytes());
-        } else if (job.placed) {
-            copy_placed(s, job, memory);
-        } else {
-            copy_in(s, s.input.get(), memory.input, job.frames * d_setup.input_bytes());
-        }
-        mark("copy_in");
-        if (d_starts) {
-            d_starts->launch(job,
-                             s.work.get(),
-                             s.input.get(),
-                             s.found.get(),
-                             s.output.get(),
-                             s.queue.get());
+            input = bring_in_search(s, job, memory);
+            mark("copy_in");
+            d_starts->launch(
+                job, s.work.get(), input, s.found.get(), output, s.queue.get());
             check(cudaGetLastError(), "kernel launch");
             mark("starts");
         } else if (job.placed) {
-            write_placed(s, job);
+            const auto placed = bring_in_placed(s, job, memory);
+            mark("copy_in");
+            write_placed(s, job, placed);
+        } else {
+            frames = bring_in(
+                s, s.input.get(), memory.input, job.frames * d_setup.input_bytes());
+            mark("copy_in");
         }
         auto g = d_geometry;
         g.frames = job.frames;
-        d_launch->launch(g,
-                         s.work.get(),
-                         s.work.bytes(),
-                         d_starts || job.placed ? s.found.get() : s.input.get(),
-                         s.output.get(),
-                         s.status.get(),
-                         s.queue.get());
+        d_launch->launch(
+            g, s.work.get(), s.work.bytes(), frames, output, status, s.queue.get());
         check(cudaGetLastError(), "kernel launch");
         mark("kernels");
         if (d_starts && job.frames > 1) {
@@ -166,16 +175,15 @@ private:
                                               : compare_boundary_matches<double>;
             constexpr unsigned per_block = boundary_match_threads / boundary_match_parts;
             const unsigned grid = (job.frames - 1 + per_block - 1) / per_block;
-            const auto* const pieces = reinterpret_cast<stream_piece*>(s.input.get());
+            const auto* const pieces = reinterpret_cast<const stream_piece*>(input);
             const unsigned boundary_matches_at = d_setup.boundary_matches_at();
-            auto* const output = s.output.get();
             boundary_matches<<<grid, boundary_match_threads, 0, s.queue.get()>>>(
                 g, boundary_matches_at, pieces, output);
             check(cudaGetLastError(), "kernel launch");
             mark("links");
         }
-        copy_output(s, memory, s.output.get(), job.frames * d_setup.output_bytes());
-        copy_out(s, memory.status, s.status.get(), job.frames * sizeof(sync_status));
+        copy_output(s, memory, output, job.frames * d_setup.output_bytes());
+        copy_out(s, memory.status, status, job.frames * sizeof(sync_status));
         mark("copy_out");
     }
 

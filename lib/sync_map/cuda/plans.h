@@ -66,15 +66,6 @@ inline bool has_likelihoods(const setup& s)
     return s.soft_input && s.code.alphabet() > 2;
 }
 
-inline std::size_t max_shared(int device)
-{
-    int most = 0;
-    cuda::check(
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "device attribute");
-    return most;
-}
-
 //! The linear form without tries, as a fallback of the trie lattice.
 class linear_fallback : public launch_plan
 {

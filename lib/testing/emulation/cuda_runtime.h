@@ -304,6 +304,7 @@ enum cudaMemoryType {
 struct cudaPointerAttributes {
     cudaMemoryType type;
     int device;
+    void* devicePointer;
 };
 const auto cudaStreamLegacy = reinterpret_cast<cudaStream_t>(1),
            cudaStreamPerThread = reinterpret_cast<cudaStream_t>(2);
@@ -315,6 +316,7 @@ struct cudaDeviceProp {
     char name[32];
     int major, minor, multiProcessorCount, l2CacheSize;
     std::size_t sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
+    int integrated, canMapHostMemory, pageableMemoryAccessUsesHostPageTables;
 };
 
 //! Enqueues \p kernel on the stream as a kernel launch. emulate() and the emulated launch

@@ -21,7 +21,6 @@
 #include <memory>
 #include <mutex>
 #include <random>
-#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -72,8 +71,7 @@ struct runtime {
     std::mutex mutex;
     std::condition_variable changed;
     std::list<emulated_stream> streams;
-    std::map<void*, std::size_t> allocated, page_locked;
-    std::set<void*> registered;
+    std::map<void*, std::size_t> allocated, page_locked, registered;
     std::size_t memory = std::size_t(1) << 30;
     std::size_t used = 0, refused = 0;
     int devices = 1;
@@ -343,6 +341,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int)
     to->major = 9;
     to->multiProcessorCount = 2;
     to->sharedMemPerBlockOptin = to->sharedMemPerMultiprocessor = shared_bytes();
+    to->integrated = !gr::gpufec::cuda::unified_card().empty();
+    to->canMapHostMemory = true;
+    to->pageableMemoryAccessUsesHostPageTables =
+        gr::gpufec::cuda::unified_card() == "all";
     return cudaSuccess;
 }
 
@@ -506,10 +508,12 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* to, const void* memo
                        std::prev(next)->second;
     };
     std::lock_guard<std::mutex> lock(emulated.mutex);
-    *to = { in(emulated.allocated)     ? cudaMemoryTypeDevice
-            : in(emulated.page_locked) ? cudaMemoryTypeHost
-                                       : cudaMemoryTypeUnregistered,
-            0 };
+    const bool pinned = in(emulated.page_locked) || in(emulated.registered);
+    *to = { in(emulated.allocated) ? cudaMemoryTypeDevice
+            : pinned               ? cudaMemoryTypeHost
+                                   : cudaMemoryTypeUnregistered,
+            0,
+            const_cast<void*>(memory) };
     return cudaSuccess;
 }
 
@@ -607,13 +611,13 @@ cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t, cudaEvent_t)
     return cudaSuccess;
 }
 
-cudaError_t cudaHostRegister(void* memory, std::size_t, unsigned)
+cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned)
 {
     FAILS_IF_TOLD("cudaHostRegister");
     std::lock_guard<std::mutex> lock(emulated.mutex);
     bool fresh = true;
     const auto error =
-        within_memory([&] { fresh = emulated.registered.insert(memory).second; });
+        within_memory([&] { fresh = emulated.registered.insert({ memory, bytes }).second; });
     return fresh ? error : noted(cudaErrorInvalidValue);
 }
 

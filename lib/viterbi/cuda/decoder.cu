@@ -82,16 +82,21 @@ private:
     {
         mark("");
         const auto bytes = input_bytes(job);
+        const std::byte* input = s.input.get();
         if (job.floats) {
-            copy_in(s, s.floats->get(), memory.input, bytes * sizeof(float));
+            const auto* const floats =
+                bring_in(s, s.floats->get(), memory.input, bytes * sizeof(float));
             mark("copy_in");
             launch_quantise(job,
-                            s.floats->get(),
+                            floats,
                             bytes,
                             reinterpret_cast<std::int8_t*>(s.input.get()),
                             s.queue.get());
+        } else if (job.offset_binary || job.phase_rotation.any()) {
+            copy_in(s, s.input.get(), memory.input, bytes); // kernels change the values
+            mark("copy_in");
         } else {
-            copy_in(s, s.input.get(), memory.input, bytes);
+            input = bring_in(s, s.input.get(), memory.input, bytes);
             mark("copy_in");
         }
         if (job.offset_binary) {
@@ -103,17 +108,18 @@ private:
                             bytes,
                             s.queue.get());
         }
-        const device_buffers on_device{
-            s.input.get(), s.soft.get(), s.survivors.get(), s.output.get()
-        };
+        const device_buffers on_device{ input,
+                                        s.soft.get(),
+                                        s.survivors.get(),
+                                        target(s.output.get(), memory) };
         d_launch->launch(geometry(job), on_device, s.queue.get(), mark);
         check(cudaGetLastError(), "kernel launch");
         if (job.error_counts) {
             enqueue_sign_error_counts(s, job, on_device, memory.status);
             mark("sign_errors");
         }
-        unpack_output(s, memory, s.output.get());
-        copy_output(s, memory, s.output.get(), output_bytes(job));
+        unpack_output(s, memory, on_device.output);
+        copy_output(s, memory, on_device.output, output_bytes(job));
         mark("copy_out");
     }
 

@@ -54,10 +54,12 @@ public:
           d_layout(make_pbvd_layout(code, d_history)),
           d_forward(forward_kernel(
               d_history, code.outputs(), d_layout.states, d_layout.even_chunk)),
-          d_order(as_sent(code))
+          d_order(as_sent(code)),
+          d_separate(pbvd_shared_bytes(d_layout, true) <= shared_per_block())
     {
-        allow_shared(
-            d_forward, pbvd_shared_bytes(d_layout), "a code with so many outputs");
+        allow_shared(d_forward,
+                     pbvd_shared_bytes(d_layout, d_separate),
+                     "a code with so many states");
     }
 
     output_order order() const override { return d_order; }
@@ -76,8 +78,8 @@ public:
         mark("prepare");
         d_forward<<<g.pairs / 32,
                     dim3(32, d_layout.warps),
-                    pbvd_shared_bytes(d_layout),
-                    stream>>>(g, d_layout, memory.soft, memory.survivors);
+                    pbvd_shared_bytes(d_layout, d_separate),
+                    stream>>>(g, d_layout, d_separate, memory.soft, memory.survivors);
         mark("forward");
         const auto traceback = d_history == 4 ? pbvd_traceback<4> : pbvd_traceback<2>;
         traceback<<<(g.job.blocks + 255) / 256, 256, 0, stream>>>(
@@ -88,6 +90,7 @@ public:
 private:
     using forward = void (*)(const batch_geometry,
                              const pbvd_layout,
+                             bool,
                              const std::uint32_t*,
                              std::uint32_t*);
 
@@ -134,6 +137,7 @@ private:
     const pbvd_layout d_layout;
     const forward d_forward;
     const output_order d_order;
+    const bool d_separate; // see pbvd_shared_bytes()
 };
 
 // Launch plan with path metrics in registers. Large batches use 2^Wide threads per pair
@@ -148,17 +152,10 @@ public:
     registers(const setup& setup, const output_order& order, use which)
         : d_order(order), d_use(which)
     {
-        int device = 0, most = 0;
-        check(cudaGetDevice(&device), "device");
-        check(cudaDeviceGetAttribute(
-                  &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-              "device attribute");
-        check(
-            cudaDeviceGetAttribute(&d_processors, cudaDevAttrMultiProcessorCount, device),
-            "device attribute");
+        d_processors = multiprocessors();
         for (d_threads = register_threads; d_threads >= 32; d_threads /= 2) {
             d_shared = fused_shared_bytes<Code, Narrow>(setup.plan, d_threads);
-            if (d_shared <= std::size_t(most)) {
+            if (d_shared <= shared_per_block()) {
                 break;
             }
         }

@@ -24,9 +24,12 @@ namespace gr::gpufec::viterbi {
 namespace device {
 
 //! Returns the number of bytes of shared memory per thread block of the forward kernel.
-inline std::size_t pbvd_shared_bytes(const pbvd_layout& l)
+//! If \p separate is false, the smallest path metrics of the warps overwrite other path
+//! metrics, which takes two more barriers per strip. A code of 256 states then fits in
+//! 64 KB, the limit of compute capability 7.5.
+inline std::size_t pbvd_shared_bytes(const pbvd_layout& l, bool separate)
 {
-    return (2 * l.states + l.warps) * 32 * sizeof(std::uint32_t);
+    return (2 * l.states + (separate ? l.warps : 0)) * 32 * sizeof(std::uint32_t);
 }
 
 //! Soft values of H stages with R outputs, in words as soft_words() describes.
@@ -90,12 +93,14 @@ struct stage_costs {
 /*
  * Forward kernel: computes path metrics and survivors of 32 pairs of blocks per thread
  * block. Grid: pairs / 32. Thread block: (32, warps). Dynamic shared memory:
- * pbvd_shared_bytes(). H: stages per strip. R: outputs. N and C: number of states, and of
- * butterflies per warp, if the kernel is compiled for a code; otherwise both are 0.
+ * pbvd_shared_bytes(l, separate). H: stages per strip. R: outputs. N and C: number of
+ * states, and of butterflies per warp, if the kernel is compiled for a code; otherwise
+ * both are 0.
  */
 template <unsigned H, unsigned R, unsigned N, unsigned C>
 __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
                              const __grid_constant__ pbvd_layout l,
+                             const bool separate,
                              const std::uint32_t* __restrict__ soft,
                              std::uint32_t* __restrict__ survivors)
 {
@@ -109,8 +114,9 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     // buffer 0 too.
     const auto metrics = [&](unsigned t) { return shared + lane + t % 2 * states * 32; };
     // The smallest path metrics that each warp finds at the end of a strip: one word per
-    // warp and lane.
-    std::uint32_t* const least = shared + lane + 2 * states * 32;
+    // warp and lane. If they are not separate, they overwrite buffer 1, which is unused
+    // between strips.
+    std::uint32_t* const least = shared + lane + (separate ? 2 : 1) * states * 32;
     soft += pair;
     survivors += pair;
 
@@ -214,14 +220,21 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
                     break;
                 }
             }
-            if (t == H - 1) {
+            if (t == H - 1 && separate) {
                 least[warp * 32] = low;
             }
+            __syncthreads();
+        }
+        if (!separate) {
+            least[warp * 32] = low;
             __syncthreads();
         }
         lowest = least[0];
         for (unsigned w = 1; w < l.warps; ++w) {
             lowest = min2(lowest, least[w * 32]);
+        }
+        if (!separate) {
+            __syncthreads();
         }
         if (strip < settled) {
             for (unsigned s = warp; s < states; s += l.warps) {

@@ -437,15 +437,6 @@ table_store empty_store(unsigned tables, std::size_t keys)
     return s;
 }
 
-unsigned multiprocessors_here()
-{
-    int device = 0, count = 0;
-    cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-    cuda::check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
-                "device attribute");
-    return unsigned(std::max(1, count));
-}
-
 // Returns the number of blocks per frame, 1 to max_blocks. If possible, each thread has
 // at least four symbols of the longest frame.
 unsigned blocks_for(const setup& s)
@@ -486,7 +477,7 @@ struct symbol_demapper::memory {
           format(*s.symbols),
           precision(s.precision),
           how(s.demapper),
-          multiprocessors(multiprocessors_here()),
+          multiprocessors(cuda::multiprocessors()),
           blocks(blocks_for(s)),
           models_there(cuda::uploaded(models, "constellations")),
           states(codewords),

@@ -37,14 +37,11 @@ template <class Kernel>
 std::size_t
 resident_blocks(Kernel kernel, unsigned threads, std::size_t shared, int device)
 {
-    int resident = 0, multiprocessors = 0;
+    int resident = 0;
     cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                     &resident, kernel, int(threads), shared),
                 "occupancy");
-    cuda::check(
-        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-        "device attribute");
-    return std::size_t(std::max(1, resident)) * multiprocessors;
+    return std::size_t(std::max(1, resident)) * cuda::multiprocessors(device);
 }
 
 //! A kernel with `rows` lattice rows in registers, for words of `rows` symbols or a few
@@ -69,7 +66,8 @@ struct linear_kernel {
                   int device)
         : own(setup.code.alphabet() == 2 ? bits : symbols),
           in_registers(own.run && setup.kernels != ten_bit_kernels::linear_any &&
-                       layout_of(setup, g, true, 1).bytes <= max_shared(device)),
+                       layout_of(setup, g, true, 1).bytes <=
+                           cuda::shared_per_block(device)),
           run(in_registers ? own.run : for_any),
           parts((g.n + nibble_segment - 1) / nibble_segment),
           first_part(g.n - (parts - 1) * nibble_segment),
@@ -81,7 +79,7 @@ struct linear_kernel {
         };
         // One warp per 32 words, or fewer so that two blocks fit the shared memory.
         const auto most_warps = std::min(max_warps, (g.q + 31) / 32);
-        const auto most = max_shared(device);
+        const auto most = cuda::shared_per_block(device);
         wide = layout_with(1).bytes > most;
         for (warps = most_warps; warps > 1 && !wide; --warps) {
             if (layout_with(warps).bytes <= most / 2) {

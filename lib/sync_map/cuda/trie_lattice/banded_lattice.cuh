@@ -51,8 +51,8 @@ struct band_ends {
 };
 
 template <int C>
-struct end_frames : trie_frames<float, C, C, 1> {
-    using base = trie_frames<float, C, C, 1>;
+struct end_frames : trie_frames<float, C, 1> {
+    using base = trie_frames<float, C, 1>;
     using base::base, base::g, base::t, base::there;
 
     __device__ void
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(32 * Warps, 1)
                    const std::byte* input)
 {
     const warp_memory<float, C> own(g, l, memory);
-    trie_warp<float, C, C, 1> lanes(g, l, weights, own.rows, own.partial);
+    trie_warp<float, C, 1> lanes(g, l, weights, own.rows, own.partial);
     for (auto group = own.warp; group < own.groups; group += own.step()) {
         end_frames<C> frames(lanes, nullptr, own.items, input, nullptr, group);
         frames.pack_items(input, group, ends.from);
@@ -107,8 +107,8 @@ struct band_boundary {
 };
 
 template <int C>
-struct band_frames : trie_frames<float, C, 0, 1> {
-    using base = trie_frames<float, C, 0, 1>;
+struct band_frames : trie_frames<float, C, 0> {
+    using base = trie_frames<float, C, 0>;
     using row = typename base::row;
     using base::first, base::g, base::in, base::scale, base::t, base::there, base::valid;
 
@@ -410,7 +410,7 @@ __global__ void __launch_bounds__(32 * Warps, 1)
                         sync_status* status)
 {
     const warp_memory<float, C> own(g, l, memory);
-    trie_warp<float, C, 0, 1> lanes(g, l, weights, own.rows, own.partial);
+    trie_warp<float, C, 0> lanes(g, l, weights, own.rows, own.partial);
     for (auto group = own.warp; group < own.groups; group += own.step()) {
         band_frames<C> frames(lanes,
                               bound,

@@ -13,9 +13,9 @@
 namespace gr::gpufec::sync_map {
 
 // The group of frames that a warp decodes together.
-template <class Row, int C, int J, int Reach>
+template <class Row, int C, int Reach>
 struct trie_frames {
-    using warp = trie_warp<Row, C, J, Reach>;
+    using warp = trie_warp<Row, C, Reach>;
     using row = trie_row<Row, C>;
 
     const sync_geometry& g;

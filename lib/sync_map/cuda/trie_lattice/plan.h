@@ -19,13 +19,10 @@ namespace gr::gpufec::sync_map {
 struct trie_grid {
     trie_grid(const trie_layout& layout, std::size_t max_warps, int device)
         : frames(layout.frames),
-          warps(std::min<std::size_t>(max_warps, max_shared(device) / layout.warp_bytes))
+          warps(std::min<std::size_t>(
+              max_warps, cuda::shared_per_block(device) / layout.warp_bytes)),
+          processors(cuda::multiprocessors(device))
     {
-        int count = 0;
-        cuda::check(
-            cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
-            "device attribute");
-        processors = count;
     }
 
     std::size_t groups(std::size_t count) const { return (count + frames - 1) / frames; }

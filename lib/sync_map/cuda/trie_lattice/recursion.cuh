@@ -12,13 +12,13 @@
 namespace gr::gpufec::sync_map {
 
 /* A warp and its frames. Each lane has C drifts of a frame, in the order of the sweep.
- * Insertions continue over J drifts of the next lane, and with Reach = 2, where J is C,
- * also over the lane after that. J is 0 where a frame is one lane. */
-template <class Row, int C, int J, int Reach>
+ * Insertions continue over the next Reach lanes, 1 or 2. Reach is 0 if a frame is one
+ * lane. */
+template <class Row, int C, int Reach>
 struct trie_warp {
     using row = trie_row<Row, C>;
-    static constexpr bool alone = J == 0;
-    static_assert(Reach == 1 || (Reach == 2 && J == C));
+    static constexpr bool alone = Reach == 0;
+    static_assert(Reach <= 2);
     // Number of weights of bits 4 to 7 at a lane's drifts.
     static constexpr int inner = C + 3;
 
@@ -100,7 +100,7 @@ struct trie_warp {
         if (Reach > 1) {
             carry += far_below * __shfl_up_sync(full_warp, r.x[C - 1], 2);
         }
-        for (int k = 0; k < J; ++k) {
+        for (int k = 0; k < C; ++k) {
             r.x[k] += w.insertion[k + 1] * carry;
         }
     }
@@ -117,7 +117,7 @@ struct trie_warp {
         if (Reach > 1) {
             carry += far_above * __shfl_down_sync(full_warp, r.x[0], 2);
         }
-        for (int k = 0; k < J; ++k) {
+        for (int k = 0; k < C; ++k) {
             r.x[C - 1 - k] += w.insertion[k + 1] * carry;
         }
     }

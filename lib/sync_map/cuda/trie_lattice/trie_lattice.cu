@@ -17,7 +17,7 @@ using namespace cuda;
 
 // Launch plan of the trie lattice. The linear form without tries decodes batches that are
 // too small to fill the device's warps.
-template <class Row, int C, int J, int Reach, int Warps>
+template <class Row, int C, int Reach, int Warps>
 class trie_lattice_plan : public listing_plan
 {
 public:
@@ -30,9 +30,9 @@ public:
             return 32 / ((g.window + drifts - 1) / drifts);
         };
         const bool pays = C < 13 || 5 * in_a_warp(C) >= 8 * in_a_warp(9);
-        // Insertions beyond the next J drifts (see trie_warp) are lost; their weight must
-        // be negligible.
-        const double lost = std::pow(g.insertion, J == C ? J * Reach : J);
+        // Insertions beyond the next Reach lanes (see trie_warp) are lost; their weight
+        // must be negligible.
+        const double lost = std::pow(g.insertion, C * Reach);
         if (setup.form != sync_form::linear || setup.code.alphabet() != 2 ||
             g.n != trie_bits || g.q > 1u << trie_bits || g.soft_input || g.priors ||
             setup.kernels == ten_bit_kernels::linear ||
@@ -118,7 +118,7 @@ public:
     }
 
 private:
-    static constexpr auto kernel = linear_trie_lattice<Warps, Row, C, J, Reach>;
+    static constexpr auto kernel = linear_trie_lattice<Warps, Row, C, Reach>;
 
     void launch_trie_lattice(const sync_geometry& g,
                              const if_many_listed& run,
@@ -167,11 +167,9 @@ std::unique_ptr<listing_plan> make_float_trie_lattice(const setup& setup, int de
     return first_plan(
         {
 #ifndef GPUFEC_FEW_KERNELS
-            trie_lattice_plan<float, 13, 13, 1, 8>::make,
-            trie_lattice_plan<float, 9, 4, 1, 12>::make,
-            trie_lattice_plan<float, 9, 6, 1, 12>::make,
+            trie_lattice_plan<float, 13, 1, 8>::make,
 #endif
-            trie_lattice_plan<float, 9, 9, 2, 12>::make },
+            trie_lattice_plan<float, 9, 2, 12>::make },
         setup,
         device);
 }
@@ -182,7 +180,7 @@ std::unique_ptr<launch_plan> make_float_trie_lattice_plan(const setup& setup, in
 }
 std::unique_ptr<launch_plan> make_double_trie_lattice_plan(const setup& setup, int device)
 {
-    return trie_lattice_plan<double, 6, 6, 2, 8>::make(setup, device);
+    return trie_lattice_plan<double, 6, 2, 8>::make(setup, device);
 }
 
 std::size_t frames_of_a_round(const setup& s, int device)
@@ -191,15 +189,11 @@ std::size_t frames_of_a_round(const setup& s, int device)
         s.code.n() != trie_bits || s.soft_input || s.priors) {
         return 1;
     }
-    int shared = 0, processors = 0;
-    check(
-        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "device attribute");
-    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-          "device attribute");
+    const unsigned shared = shared_per_block(device);
+    const std::size_t processors = multiprocessors(device);
     const auto of = [&](const trie_layout& l, unsigned most) -> std::size_t {
         const auto warps = std::min(most, shared / l.warp_bytes);
-        return std::max(1u, l.frames * warps) * std::size_t(processors);
+        return std::max(1u, l.frames * warps) * processors;
     };
     if (s.window > 32 * 9 && s.precision != sync_precision::float64) {
         return 1;

@@ -51,7 +51,7 @@ struct warp_memory {
 
 // Decodes a batch. The warps of a block are independent; there may be fewer than Warps. A
 // multiprocessor holds one block.
-template <int Warps, class Row, int C, int J, int Reach>
+template <int Warps, class Row, int C, int Reach>
 __global__ void __launch_bounds__(32 * Warps, 1)
     linear_trie_lattice(const sync_geometry g,
                         const trie_layout l,
@@ -66,9 +66,9 @@ __global__ void __launch_bounds__(32 * Warps, 1)
         return;
     }
     const warp_memory<Row, C> own(g, l, memory);
-    trie_warp<Row, C, J, Reach> lanes(g, l, weights, own.rows, own.partial);
+    trie_warp<Row, C, Reach> lanes(g, l, weights, own.rows, own.partial);
     for (auto group = own.warp; group < own.groups; group += own.step()) {
-        trie_frames<Row, C, J, Reach> frames(
+        trie_frames<Row, C, Reach> frames(
             lanes, own.alpha, own.items, input, output, group);
         frames.pack_items(input, group);
         frames.decode(memory.words, status + frames.frame(group));
