@@ -605,14 +605,16 @@ decoder_trait sync_trait()
     t.name = "sync";
     t.code_options = code_options;
     t.decoder_options = std::string(decoder_options) + run_options;
-    t.bench = { "Decodes frames of random symbols behind the channel of the options.",
-                "",
-                R"(
+    t.bench = {
+        "Decodes frames of random symbols from the channel that the options describe.",
+        "",
+        R"(
 # How fast this machine decodes Davey and MacKay's code
 gpufec bench sync --seconds 1
 # A stream in which frames are found
 gpufec bench sync --mode stream --frame-symbols 50 --seconds 1 --runs 3
-)" };
+)"
+    };
     t.make_bench = make_bench;
     t.ber = { "Encodes random symbols, inserts, drops and flips what is sent, decodes, "
               "and counts wrong symbols and frames. The decoder knows the channel's "

@@ -560,7 +560,7 @@ private:
         const auto text = [](std::size_t bytes) {
             return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
         };
-        return "what it may still use is kept for good, " + text(d_kept_bytes) +
+        return "memory that it may still use is never freed, " + text(d_kept_bytes) +
                " of host memory and " + text(slots * device_bytes) + " of its own";
     }
 

@@ -391,8 +391,7 @@ ldpc_code ldpc_code::with_positions(const std::vector<std::uint32_t>& punctured,
             if (position >= from.n) {
                 refuse(name,
                        position,
-                       "it is beyond the end, " + from.name + " has positions 0 to " +
-                           std::to_string(from.n - 1));
+                       from.name + " has positions 0 to " + std::to_string(from.n - 1));
             }
             if (taken[position]) {
                 refuse(name, position, "the position is " + std::string(taken[position]));

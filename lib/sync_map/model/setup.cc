@@ -391,7 +391,7 @@ std::string traits::describe(const setup& s)
            " N=" + std::to_string(s.code.frame_symbols()) + ", " +
            std::to_string(s.window) + " drifts," +
            (s.symbols > s.outputs && !s.search
-                ? " frames of which one is carried over to the next, by one thread,"
+                ? " frames decoded one after the other by one thread,"
                 : "");
 }
 

@@ -171,8 +171,8 @@ phase_search::phase_search(const viterbi_options& run,
     if (d_hypotheses.size() > max_hypotheses) {
         refuse("lock",
                "\"auto\"",
-               "these codes can be received in " + std::to_string(d_hypotheses.size()) +
-                   " ways; allowed are " + std::to_string(max_hypotheses));
+               "these codes have " + std::to_string(d_hypotheses.size()) +
+                   " hypotheses; allowed are " + std::to_string(max_hypotheses));
     }
     std::vector<unsigned> mother_of_code;
     for (const auto& code : codes) {
