@@ -41,7 +41,7 @@ alphabet           int    2      number of channel symbols, 2 to 16
 const char* const decoder_options = R"(
 p-insert           real   1e-3   probability of an insertion before a bit
 p-delete           real   1e-3   probability that a bit is dropped
-p-substitute       real   0      probability that a bit passed on is flipped
+p-substitute       real   0      probability that a transmitted bit is flipped
 mode               framed|stream   framed  stream: frames follow one another without marks, and the decoder finds them
 soft-input         hard|float      hard    hard: a channel symbol per byte; float: the probability that a 1 was received, or with an alphabet above 2 the likelihood of each symbol
 output             symbols|posteriors|extrinsics|llr  symbols  posteriors, extrinsics: q floats per symbol; llr: log2 q signed bytes per symbol
