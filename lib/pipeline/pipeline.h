@@ -611,8 +611,8 @@ private:
             }
         }
         if (std::exchange(d_output_lost, false) && ends) {
-            throw device_timeout_error(reason + "; it may still write where the output "
-                                                "goes, so decoding ends");
+            throw device_timeout_error(reason + "; it may still write to the output "
+                                                "memory, so decoding ends");
         }
     }
 

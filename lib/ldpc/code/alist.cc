@@ -214,7 +214,7 @@ std::string warning_of(unsigned n, const std::vector<std::vector<std::uint32_t>>
     std::ostringstream text;
     text
         << "looks like a generator matrix [I P] of K = " << checks
-        << ", and is taken for a parity-check matrix of K = " << n - checks
+        << ", and is used as a parity-check matrix of K = " << n - checks
         << ": its first " << checks << " columns are an identity, the others have "
         << unsigned(ones / (n - checks) + 0.5)
         << " ones on average. The parity-check matrix of [I P] is [P' I]. A parity-check "

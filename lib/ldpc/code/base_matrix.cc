@@ -414,8 +414,8 @@ ldpc_code ldpc_code::with_positions(const std::vector<std::uint32_t>& punctured,
     if (t->punctured.size() + t->shortened.size() >= from.n) {
         refuse("punctured",
                std::to_string(t->punctured.size()) + " positions",
-               "with those shortened they are all " + std::to_string(from.n) +
-                   ", and nothing is sent");
+               "with the shortened positions they are all " + std::to_string(from.n) +
+                   ", so nothing is sent");
     }
     t->complete();
     return ldpc_code(std::move(t));

@@ -293,7 +293,7 @@ setup make_setup(const sync_options& o)
         (boundaries * (checked_size(window.size()) + span))
             .within(1,
                     max_metrics,
-                    "acquire, or a frame if that is less, and drifts, times "
+                    "drifts and acquire (or a frame, if that is less), times "
                     "frame_symbols and lookahead");
     }
     const auto search = make_search(o);

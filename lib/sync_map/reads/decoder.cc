@@ -205,8 +205,8 @@ private:
         if (bytes > memory) {
             refuse("reads",
                    d_options.reads,
-                   "allowed are fewer, a frame of which needs no more than a quarter of "
-                   "the machine's memory");
+                   "allowed are fewer: a frame may need at most a quarter of the "
+                   "machine's memory");
         }
         return std::min<double>(memory, 2u << 30) / bytes;
     }

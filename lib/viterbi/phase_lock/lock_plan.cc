@@ -55,9 +55,9 @@ const viterbi_options& checked(const viterbi_options& o)
         require(ends == termination::streaming || ends == o.termination,
                 "lock_presets",
                 '"' + name + '"',
-                std::string("codes that are streaming, or ") +
-                    termination_name(o.termination) +
-                    " as termination has it; this one is " + termination_name(ends));
+                std::string("presets with termination streaming or ") +
+                    termination_name(o.termination) + "; this one is " +
+                    termination_name(ends));
     }
     if (o.termination == termination::terminated) {
         require(o.frame_bits >= 1 && o.frame_bits <= 1u << 24,

@@ -179,7 +179,7 @@ phase_search::phase_search(const viterbi_options& run,
         if (code.rate() >= 1) {
             refuse("lock",
                    "\"auto\"",
-                   "a code of rate 1, as " + code.to_string() + ", fits everything");
+                   "a code of rate 1, such as " + code.to_string() + ", fits any input");
         }
         d_encoders.emplace_back(code);
         const auto mother_code = mother_of(code);
