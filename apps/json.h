@@ -165,7 +165,7 @@ private:
         std::strtod(j.d_text.c_str(), &end);
         if (j.d_text.empty() ||
             (*end && j.d_text != "null" && j.d_text != "true" && j.d_text != "false")) {
-            throw std::runtime_error("it is no JSON");
+            throw std::runtime_error("it is not JSON");
         }
         at += j.d_text.size();
         return j;
@@ -202,7 +202,7 @@ private:
     static void expect(const char*& at, char c)
     {
         if (*skip_space(at) != c) {
-            throw std::runtime_error("it is no JSON, or not all of it");
+            throw std::runtime_error("it is not JSON, or not complete");
         }
         ++at;
     }

@@ -56,7 +56,7 @@ const std::vector<decoder_name> decoders{
     { "viterbi", "convolutional codes, in a stream or in frames", viterbi_trait },
     { "ldpc", "LDPC codes, of standards or of a file", ldpc_trait },
     { "sync", "codes for channels that insert, delete and flip bits", sync_trait },
-    { "bch", "BCH codes around the LDPC codes of DVB; decode and encode", bch_trait },
+    { "bch", "outer BCH codes of DVB; decode and encode", bch_trait },
 };
 
 // Returns the decoders that support a command.

@@ -125,7 +125,7 @@ WAYS = {
                      ["symbols, posteriors or LLRs", "sync_drift, sync_valid", "port status"]),
     "sync_encoder": (["symbols", "0 to q - 1"], ["a word of the codebook", "for each symbol"],
                      ["bits", "a length tag per frame"]),
-    "channel_bsid": (["bits"], ["inserts, drops and flips"], ["bits, another number of them"]),
+    "channel_bsid": (["bits"], ["inserts, deletes and flips"], ["bits, another number of them"]),
 }
 
 

@@ -325,7 +325,8 @@ int ber(const decoder_trait& trait, const arguments& args)
                 file.write(report(points, false));
             } catch (const std::runtime_error& error) {
                 std::cerr << "gpufec: WARNING: " << error.what()
-                          << ": the report is written again after the next point\n";
+                          << ": the program tries to write the report again after the "
+                             "next point\n";
             }
         }
     };

@@ -66,7 +66,7 @@ std::string bit_encoder_options(const std::string& outputs,
            (outputs.empty()
                 ? of_bits + " packed bits, eight or one per byte\n"
                 : outputs + '|' + of_bits + ' ' + outputs.substr(0, outputs.find('|')) +
-                      " soft values without noise, as decode takes them; or bits, eight "
+                      " soft values without noise, the input of decode; or bits, eight "
                       "or one per byte\n"
                       "positive-bit 0|1 " +
                       positive_bit + " the bit that a positive soft value means\n");

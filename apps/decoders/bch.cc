@@ -18,8 +18,8 @@ namespace {
 
 const char* const code_options = R"(
 standard    dvbs2|dvbs2x|dvbt2  dvbs2
-frame-size  text                normal  frame size of the LDPC code around it, by a name that gpufec info lists
-rate        text                1/2     rate of the LDPC code around it
+frame-size  text                normal  frame size of the LDPC code, by a name that gpufec info lists
+rate        text                1/2     rate of the LDPC code
 )";
 
 bch_code code_of(const option_values& values, json& facts)
@@ -147,7 +147,7 @@ gpufec decode bch --rate 1/2 --descramble true --unpacked messages.bin bits.bin
             code, scrambling_of(values, "descramble", code.k()), values.has("unpacked"));
     };
     t.encode = { "Encodes messages, packed eight bits per byte, each padded to a byte. "
-                 "The codewords are the messages of the LDPC code around it.",
+                 "The codewords are the messages of the LDPC code.",
                  "scramble true|false false scramble the messages, which are BBFRAMEs\n" +
                      bit_encoder_options(),
                  R"(

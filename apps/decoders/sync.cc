@@ -41,7 +41,7 @@ alphabet           int    2      number of channel symbols, 2 to 16
 const char* const decoder_options = R"(
 p-insert           real   1e-3   probability of an insertion before a bit
 p-delete           real   1e-3   probability that a bit is dropped
-p-substitute       real   0      probability that a bit passed on is flipped
+p-substitute       real   0      probability that a transmitted bit is flipped
 mode               framed|stream   framed  stream: frames follow one another without marks, and the decoder finds them
 soft-input         hard|float      hard    hard: a channel symbol per byte; float: the probability that a 1 was received, or with an alphabet above 2 the likelihood of each symbol
 output             symbols|posteriors|extrinsics|llr  symbols  posteriors, extrinsics: q floats per symbol; llr: log2 q signed bytes per symbol
@@ -605,16 +605,18 @@ decoder_trait sync_trait()
     t.name = "sync";
     t.code_options = code_options;
     t.decoder_options = std::string(decoder_options) + run_options;
-    t.bench = { "Decodes frames of random symbols behind the channel of the options.",
-                "",
-                R"(
+    t.bench = {
+        "Decodes frames of random symbols from the channel that the options describe.",
+        "",
+        R"(
 # How fast this machine decodes Davey and MacKay's code
 gpufec bench sync --seconds 1
 # A stream in which frames are found
 gpufec bench sync --mode stream --frame-symbols 50 --seconds 1 --runs 3
-)" };
+)"
+    };
     t.make_bench = make_bench;
-    t.ber = { "Encodes random symbols, inserts, drops and flips what is sent, decodes, "
+    t.ber = { "Encodes random symbols, inserts, deletes and flips bits, decodes, "
               "and counts wrong symbols and frames. The decoder knows the channel's "
               "probabilities. Errors come in bursts, so the deviation of the error rate "
               "is estimated from the differences between frames.",

@@ -172,7 +172,7 @@ class qa_resumed(unittest.TestCase):
                          **limits)
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"--json: " + os.fsencode(self.path) + b": File too large", result.stderr)
-        self.assertIn(b"is written again after the next point", result.stderr)
+        self.assertIn(b"tries to write the report again after the next point", result.stderr)
         self.assertEqual(pathlib.Path(self.path).read_bytes(), before)
         self.assertEqual(os.listdir(self.folder.name), ["report.json"])
 

@@ -202,7 +202,7 @@ bch_code::bch_code(std::uint32_t polynomial, unsigned n, unsigned t)
     require(parity <= max_parity,
             "t",
             t,
-            "those of which at most " + std::to_string(max_parity) + " parity bits come");
+            "values that give at most " + std::to_string(max_parity) + " parity bits");
     require(
         n > parity, "n", n, "more than the " + std::to_string(parity) + " parity bits");
     const auto name = "bch " + std::to_string(n) + " " + std::to_string(n - parity);

@@ -206,7 +206,8 @@ void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
     const auto capacity = shared_per_block() - attributes.sharedSizeBytes;
     if (bytes > capacity) {
         throw std::runtime_error(what + " needs " + std::to_string(bytes) +
-                                 " bytes of shared memory a block, the CUDA device has " +
+                                 " bytes of shared memory per thread block; the CUDA "
+                                 "device has " +
                                  std::to_string(capacity));
     }
     check(cudaFuncSetAttribute(

@@ -56,7 +56,8 @@ batch_decoder_of<Traits> make_cuda_within_memory(const typename Traits::setup& s
             try {
                 auto made = Traits::make_cuda(setup, fewer, slots, device);
                 if (caller_format && !made->reserve_conversion_buffers()) {
-                    throw device_memory_error("CUDA: no memory for input as it comes");
+                    throw device_memory_error(
+                        "CUDA: not enough memory to convert the input");
                 }
                 return made;
             } catch (const device_memory_error&) {

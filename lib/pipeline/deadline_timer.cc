@@ -17,7 +17,7 @@ deadline_timer::deadline_timer(std::function<void()> ring) : d_ring(std::move(ri
     try {
         d_thread = std::thread([this] { serve(); });
     } catch (const std::system_error& error) {
-        throw std::runtime_error("the system starts no thread for the latency bound (" +
+        throw std::runtime_error("the system cannot start a thread for max_latency_ms (" +
                                  error.code().message() + ")");
     }
 }

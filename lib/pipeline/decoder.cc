@@ -35,8 +35,8 @@ unsigned forks_so_far()
 void require_same_process(unsigned forks)
 {
     if (forks != forks_so_far()) {
-        throw std::runtime_error("this decoder was made before fork(), and works in the "
-                                 "process that made it alone: make one in this process");
+        throw std::runtime_error("this decoder was created before fork(), and works only "
+                                 "in its own process: create one in this process");
     }
 }
 

@@ -560,7 +560,7 @@ private:
         const auto text = [](std::size_t bytes) {
             return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
         };
-        return "what it may still use is kept for good, " + text(d_kept_bytes) +
+        return "memory that it may still use is never freed, " + text(d_kept_bytes) +
                " of host memory and " + text(slots * device_bytes) + " of its own";
     }
 
@@ -611,8 +611,8 @@ private:
             }
         }
         if (std::exchange(d_output_lost, false) && ends) {
-            throw device_timeout_error(reason + "; it may still write where the output "
-                                                "goes, so decoding ends");
+            throw device_timeout_error(reason + "; it may still write to the output "
+                                                "memory, so decoding ends");
         }
     }
 

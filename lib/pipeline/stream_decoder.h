@@ -226,12 +226,12 @@ protected:
             if (d_run.batch > 0) {
                 refuse("batch",
                        d_run.batch,
-                       "there is not the memory for " + std::to_string(d_run.slots) +
-                           " slots of so many " + Traits::work_items_name +
-                           "; allowed are smaller ones, and 0, which chooses");
+                       "not enough memory for " + std::to_string(d_run.slots) +
+                           " slots with this number of " + Traits::work_items_name +
+                           "; allowed are smaller numbers, and 0 (automatic)");
             }
             throw std::invalid_argument(printable(
-                Traits::describe(s) + " needs more memory than there is, with slots " +
+                Traits::describe(s) + " needs more memory than available, with slots " +
                 std::to_string(d_run.slots) + " and threads " +
                 std::to_string(d_run.threads)));
         }
@@ -469,7 +469,7 @@ private:
         d_on_device = first.backend() == "cuda";
         if (made.failed) {
             log(log_level::error,
-                made.missing + "; decoding is done by the CPU, nothing is lost");
+                made.missing + "; decoding continues on the CPU, nothing is lost");
         }
         const auto limits = first.limits();
         const auto slots = checked_size(d_run.slots) * made.decoders.size();
@@ -482,8 +482,8 @@ private:
         if (d_batch < d_run.batch) {
             log(log_level::warning,
                 "batch is " + std::to_string(d_run.batch) +
-                    ": the device's memory holds " + std::to_string(d_batch) + " " +
-                    Traits::work_items_name);
+                    ": the memory of the device suffices for " + std::to_string(d_batch) +
+                    " " + Traits::work_items_name);
         }
         log(log_level::info,
             Traits::describe(s) + " on " + first.backend() + " (" + first.device() +
@@ -512,7 +512,7 @@ private:
         h.failed_over = [this](const std::string& failure, std::size_t devices) {
             d_on_device = devices > 0;
             log(log_level::error,
-                failure + "; decoding goes on with the " +
+                failure + "; decoding continues on the " +
                     (devices > 0 ? "other devices" : "CPU") + ", nothing is lost");
         };
         d_pipeline.emplace(std::move(made.decoders), d_run.slots, std::move(h));

@@ -26,7 +26,7 @@ worker_pool::worker_pool(unsigned threads)
         // The pool works with the threads that did start.
         if (d_threads.empty()) {
             throw std::runtime_error("threads is " + std::to_string(threads) +
-                                     ": the system starts none (" +
+                                     ": the system cannot start a thread (" +
                                      error.code().message() + ")");
         }
     }

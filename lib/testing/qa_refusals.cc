@@ -146,8 +146,8 @@ TYPED_TEST(faulty, ForkedDecoder_ThrowsInChild)
         try {
             u.push(2, 0);
         } catch (const std::runtime_error& error) {
-            const bool told =
-                std::string(error.what()).find("made before fork()") != std::string::npos;
+            const bool told = std::string(error.what()).find("created before fork()") !=
+                              std::string::npos;
             u = {};
             _exit(told ? 0 : 1);
         }
@@ -185,7 +185,8 @@ TYPED_TEST(faulty, LargeBatch_IsHalvedWithoutFailedAllocation)
     EXPECT_TRUE(this->same(o.output, expected.output));
     EXPECT_EQ(o.backend, "cuda");
     ASSERT_EQ(o.warnings.size(), 1u);
-    EXPECT_NE(o.warnings[0].find("the device's memory holds"), std::string::npos);
+    EXPECT_NE(o.warnings[0].find("the memory of the device suffices for"),
+              std::string::npos);
     cuda::emulation::set_memory(std::size_t(1) << 30);
 }
 

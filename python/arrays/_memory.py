@@ -131,7 +131,7 @@ def pinned_empty(shape, dtype=np.int8):
     try:
         memory = _core.page_locked(size * dtype.itemsize)
     except MemoryError:
-        raise MemoryError(f"shape is {shape}: there is no memory for {size * dtype.itemsize} "
+        raise MemoryError(f"shape is {shape}: not enough memory for {size * dtype.itemsize} "
                           "bytes") from None
     return memory.array().view(dtype).reshape(shape)
 

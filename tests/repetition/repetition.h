@@ -61,7 +61,7 @@ struct traits {
     static decoder make_cpu(const setup& s, std::size_t bits, unsigned threads);
     static std::size_t cuda_batch(const setup&, unsigned, int)
     {
-        throw std::runtime_error("repetition codes are decoded by backend cpu alone");
+        throw std::runtime_error("repetition codes require backend cpu");
     }
     static decoder make_cuda(const setup& s, std::size_t, unsigned slots, int device)
     {

@@ -153,7 +153,7 @@ public:
         } catch (const std::invalid_argument& error) {
             reason = error.what();
         } catch (const std::bad_alloc&) {
-            reason = "there is no memory for frames of " + std::to_string(bits) + " bits";
+            reason = "not enough memory for frames of " + std::to_string(bits) + " bits";
         }
         d_accepted = reason.empty();
         d_refused = !d_accepted && derived;
@@ -170,7 +170,7 @@ public:
         if (derived && !std::exchange(d_told, true)) {
             this->d_logger->warn(
                 "a PDU or packet has {} soft values: {}. It is not decoded: its output "
-                "is empty, or zeros where gr-fec sends bits anyhow (reported once)",
+                "is empty, or zeros if gr-fec sends bits nevertheless (reported once)",
                 value_range(untrimmed, bits < 0),
                 reason);
         }

@@ -53,7 +53,7 @@ std::size_t frame_gatherer::next(std::uint64_t first, std::size_t count)
     if (!d_lengths.empty() && d_lengths.front().item == first) {
         if (d_open && d_count > 0) {
             warn_once(d_warned_of_overlap,
-                      "a length tag lies inside a frame, which ends there");
+                      "a length tag is inside a frame, which ends there");
             d_complete = true;
             return 0;
         }
@@ -67,7 +67,7 @@ std::size_t frame_gatherer::next(std::uint64_t first, std::size_t count)
         count = std::min(count, std::size_t(d_lengths.front().item - first));
     }
     if (!d_open) {
-        warn_once(d_warned_of_loose, "dropping items that are under no length tag");
+        warn_once(d_warned_of_loose, "dropping items that are outside frames");
         return count;
     }
     return std::min<std::uint64_t>(count, d_missing);

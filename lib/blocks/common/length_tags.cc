@@ -32,7 +32,7 @@ bool length_tags::cuts_frame(std::uint64_t item)
     const bool cuts = begins_at(d_begun, item) || (d_seen && item >= d_end);
     if (cuts) {
         warn_once(d_warned_of_overlap,
-                  "a length tag or the end of a packet lies inside a frame, which is "
+                  "a length tag or the end of a packet is inside a frame, which is "
                   "dropped");
         end_packet(item);
     }
@@ -46,7 +46,7 @@ bool length_tags::begin_packet(std::uint64_t item, std::size_t frame)
     while (begins_at(d_begun + 1, item)) {
         if (d_tags[d_begun].length != d_tags[d_begun + 1].length) {
             warn_once(d_warned_of_two,
-                      "several length tags lie on one item; the last one counts");
+                      "several length tags are on one item; the last one counts");
         }
         ++d_begun;
     }
@@ -74,7 +74,7 @@ length_tags::next(std::uint64_t item, std::size_t count, std::size_t frame)
     if (begins_at(d_begun, item)) {
         if (d_seen && item < d_end) {
             warn_once(d_warned_of_overlap,
-                      "a length tag lies inside a packet, which ends there");
+                      "a length tag is inside a packet, which ends there");
             ++r.lost;
         }
         r.lost += !begin_packet(item, frame);
@@ -82,7 +82,7 @@ length_tags::next(std::uint64_t item, std::size_t count, std::size_t frame)
     r.of_frames = !d_seen || item < d_end;
     d_dropping = !r.of_frames;
     if (d_dropping && !d_refused) {
-        warn_once(d_warned_of_loose, "dropping items that are under no length tag");
+        warn_once(d_warned_of_loose, "dropping items that are outside packets");
     }
     // Consecutive packets without a gap form one run, so that the caller can process
     // many short packets at once.
@@ -133,8 +133,8 @@ void length_tags::warn_of_none(const pmt::pmt_t& value)
     if (!d_superseded) {
         warn_once(d_warned_of_length,
                   "dropping tags " + pmt_text(d_key) +
-                      " that hold no length of at least one output item; the first "
-                      "holds " +
+                      " whose value is not a length of at least one output item; the "
+                      "first holds " +
                       pmt_text(value));
     }
 }

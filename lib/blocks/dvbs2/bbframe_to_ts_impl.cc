@@ -270,10 +270,10 @@ void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
         d_judged = true;
         d_logger->warn(d_descramble
                            ? "the headers of BBFRAMEs are wrong with descrambling and "
-                             "right without it: the decoder descrambles already; use "
+                             "correct without it: the decoder already descrambles; use "
                              "descramble=False in one of the two blocks"
                            : "the headers of BBFRAMEs are wrong without descrambling and "
-                             "right with it: use descramble=True");
+                             "correct with it: use descramble=True");
     } else if (d_frames == 100) {
         judge_none();
     }
@@ -283,7 +283,7 @@ void bbframe_to_ts_impl::judge_none()
 {
     if (d_frames > 0 && d_dropped == d_frames && !std::exchange(d_judged, true)) {
         d_logger->warn(
-            "none of {} BBFRAMEs has a right header: check standard, "
+            "none of {} BBFRAMEs has a correct header: check standard, "
             "frame_size, rate and descramble, and that the decoder outputs packed "
             "BBFRAMEs",
             d_frames.load());

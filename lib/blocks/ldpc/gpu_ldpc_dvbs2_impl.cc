@@ -365,7 +365,7 @@ void gpu_ldpc_dvbs2_impl::apply(const held_tag& tag)
     }
     if (have() > 0 || d_skip > 0) {
         warn_once(d_warned_of_place,
-                  "a tag that names a code lies inside a frame, which is dropped: " +
+                  "a tag that names a code is inside a frame, which is dropped: " +
                       pmt_text(tag.value));
     }
     if (have() > 0) {

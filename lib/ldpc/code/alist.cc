@@ -42,8 +42,7 @@ public:
         std::vector<unsigned> values;
         for (std::string word; numbers >> word;) {
             if (word.size() > 9 || word.find_first_not_of("0123456789") != word.npos) {
-                fail("\"" + word.substr(0, 20) + "\" is no number where " + what +
-                     " should be");
+                fail("\"" + word.substr(0, 20) + "\" in " + what + " is not a number");
             }
             if (values.size() == most) {
                 fail("more than the " + std::to_string(most) + " numbers of " + what);
@@ -127,7 +126,7 @@ private:
     {
         if (!read()) {
             ++d_line;
-            fail("the file ends where " + what + " should be");
+            fail("the file ends before " + what);
         }
         return *d_next;
     }
@@ -215,7 +214,7 @@ std::string warning_of(unsigned n, const std::vector<std::vector<std::uint32_t>>
     std::ostringstream text;
     text
         << "looks like a generator matrix [I P] of K = " << checks
-        << ", and is taken for a parity-check matrix of K = " << n - checks
+        << ", and is used as a parity-check matrix of K = " << n - checks
         << ": its first " << checks << " columns are an identity, the others have "
         << unsigned(ones / (n - checks) + 0.5)
         << " ones on average. The parity-check matrix of [I P] is [P' I]. A parity-check "
@@ -268,7 +267,7 @@ ldpc_code ldpc_code::from_alist(std::istream& text, const std::string& name)
     for (unsigned c = 0; c < m; ++c) {
         const auto what = "check " + std::to_string(c + 1);
         if (reader.list(what, check_degrees[c], largest[1], n) != rows[c]) {
-            reader.fail(what + " has other bits than the bit lists give it");
+            reader.fail("the list of " + what + " does not agree with the lists of bits");
         }
         t->bits.insert(t->bits.end(), rows[c].begin(), rows[c].end());
         t->begin.push_back(t->bits.size());

@@ -391,8 +391,7 @@ ldpc_code ldpc_code::with_positions(const std::vector<std::uint32_t>& punctured,
             if (position >= from.n) {
                 refuse(name,
                        position,
-                       "it is beyond the end, " + from.name + " has positions 0 to " +
-                           std::to_string(from.n - 1));
+                       from.name + " has positions 0 to " + std::to_string(from.n - 1));
             }
             if (taken[position]) {
                 refuse(name, position, "the position is " + std::string(taken[position]));
@@ -415,8 +414,8 @@ ldpc_code ldpc_code::with_positions(const std::vector<std::uint32_t>& punctured,
     if (t->punctured.size() + t->shortened.size() >= from.n) {
         refuse("punctured",
                std::to_string(t->punctured.size()) + " positions",
-               "with those shortened they are all " + std::to_string(from.n) +
-                   ", and nothing is sent");
+               "with the shortened positions they are all " + std::to_string(from.n) +
+                   ", so nothing is sent");
     }
     t->complete();
     return ldpc_code(std::move(t));

@@ -75,7 +75,9 @@ setup make_setup(const ldpc_options& o)
         }
         for (const auto& code : o.codes) {
             if (code.sent() != code.n() || !code.sent_positions().empty()) {
-                refuse("code", code.name(), "symbols are of codes that are sent whole");
+                refuse("code",
+                       code.name(),
+                       "symbols require a code without punctured and shortened bits");
             }
         }
     }

@@ -224,8 +224,8 @@ void frame_judge::judge_format()
         }
         const auto mend =
             "the input looks like hard bits 0 and 1, and a 0 is an erasure: "
-            "send 1 and -1, as many nats as their error rate p gives, "
-            "ln((1 - p) / p)";
+            "send 1 and -1, multiplied by ln((1 - p) / p) nats, where p is the "
+            "error rate";
         for (const auto positive : { sign, 1 - sign }) {
             if (syndrome_of(code, values, positive).z >= certain_z) {
                 return say(mend);
@@ -239,7 +239,7 @@ void frame_judge::judge_format()
     if (better(code,
                declared,
                other,
-               "the signs look changed: use positive_bit=" + std::to_string(other))) {
+               "the signs look inverted: use positive_bit=" + std::to_string(other))) {
         return;
     }
     for (const auto positive : { sign, other }) {
@@ -390,9 +390,9 @@ bool frame_judge::judge_phase(const symbol_vector& symbols)
                                                      // points onto themselves
     for (const bool exchanged : { false, true }) {
         for (int turn = !exchanged; turn < turns; ++turn) {
-            const auto by =
-                "turn the symbols by " + std::to_string(360 / turns * turn) + " degrees";
-            const auto mend = !exchanged ? "the constellation looks turned: " + by
+            const auto by = "rotate the symbols by " +
+                            std::to_string(360 / turns * turn) + " degrees";
+            const auto mend = !exchanged ? "the constellation looks rotated: " + by
                                          : "I and Q look exchanged: exchange them" +
                                                (turn ? ", then " + by : "");
             if (better_symbols(d_options.codes[d_code],
@@ -575,14 +575,14 @@ void frame_judge::say_none()
               "scrambling is undone, and the carrier's phase";
     if (d_syndrome.expected >= 10 && d_syndrome.z < d_syndrome.expected / 2) {
         say("no signal of this code: " + frames +
-            " frames decodes, and their hard decisions are no words of " +
+            " frames decodes, and their hard decisions do not resemble words of " +
             d_options.codes[d_code].name() + ": " + checks);
         return;
     }
     d_hooks.log(log_level::info,
                 frames +
                     " frames decodes: the channel is too noisy, or the frames are "
-                    "none of this code: " +
+                    "not of this code: " +
                     checks);
 }
 

@@ -308,7 +308,7 @@ TEST(ldpc_base_matrix, refusals)
     expect_refused("lifting 4\n0 1\npunctured 5-3\n",
                    "line 3: the last of a range is \"3\"");
     expect_refused("lifting 4\n0 1\npunctured 8\n",
-                   "punctured is 8: it is beyond the end");
+                   "punctured is 8: test has positions 0 to 7");
     expect_refused("lifting 1000000\n0 1\n", "the matrix has 2000000 bits");
     EXPECT_NE(refusal([] { ldpc_code::from_file("no such file"); }), "");
     EXPECT_NE(refusal([] { ldpc_code::from_file("/dev/zero"); }), "");
@@ -326,9 +326,7 @@ TEST(ldpc_positions, refusals)
     const auto of = [&](const list& punctured, const list& shortened) {
         return refusal([&] { code.with_positions(punctured, shortened); });
     };
-    EXPECT_EQ(of({ 648 }, {}),
-              "punctured is 648: it is beyond the end, wifi 648 1/2 has positions 0 to "
-              "647");
+    EXPECT_EQ(of({ 648 }, {}), "punctured is 648: wifi 648 1/2 has positions 0 to 647");
     EXPECT_EQ(of({}, { 5, 5 }), "shortened is 5: the position is in shortened already");
     EXPECT_EQ(of({ 7 }, { 7 }), "shortened is 7: the position is in punctured already");
     list all(648);

@@ -46,8 +46,8 @@ void check_shape(unsigned n, unsigned q, unsigned frame_symbols, unsigned alphab
     if (q < 2 || q > 65536 || !enough_words(n, q, alphabet)) {
         refuse("q",
                q,
-               "2 to 65536, and no more than there are words of n = " +
-                   std::to_string(n) + " channel symbols, is allowed");
+               "2 to 65536, and at most the number of words of n = " + std::to_string(n) +
+                   " channel symbols, is allowed");
     }
     const auto bits = checked_size(n) * frame_symbols;
     bits.within(1, sync_code::max_frame_bits, "n * frame_symbols");

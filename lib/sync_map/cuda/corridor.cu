@@ -39,7 +39,7 @@ public:
         if (setup.storage == sync_storage::global && kept > free) {
             throw std::runtime_error("storage global needs " +
                                      std::to_string(kept >> 20) +
-                                     " MiB a frame, the CUDA device has " +
+                                     " MiB per frame; the CUDA device has " +
                                      std::to_string(free >> 20) + " MiB free");
         }
         d_keep = setup.storage == sync_storage::global ||

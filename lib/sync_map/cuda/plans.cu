@@ -76,12 +76,12 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device)
     if (setup.form == sync_form::corridor &&
         (setup.receiver != sync_receiver::corridor || setup.state_threshold > 0 ||
          setup.lattice_threshold > 0)) {
-        throw std::runtime_error("receivers other than corridor, and thresholds, are "
-                                 "decoded by backend cpu alone");
+        throw std::runtime_error("receivers other than corridor, and thresholds, require "
+                                 "backend cpu");
     }
     if (setup.form == sync_form::corridor && has_likelihoods(setup)) {
         throw std::runtime_error("soft_input float with an alphabet of more than 2 and "
-                                 "form corridor is decoded by backend cpu alone");
+                                 "form corridor requires backend cpu");
     }
     switch (setup.precision) {
     case sync_precision::float32:

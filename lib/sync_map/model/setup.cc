@@ -293,7 +293,7 @@ setup make_setup(const sync_options& o)
         (boundaries * (checked_size(window.size()) + span))
             .within(1,
                     max_metrics,
-                    "acquire, or a frame if that is less, and drifts, times "
+                    "drifts and acquire (or a frame, if that is less), times "
                     "frame_symbols and lookahead");
     }
     const auto search = make_search(o);
@@ -391,7 +391,7 @@ std::string traits::describe(const setup& s)
            " N=" + std::to_string(s.code.frame_symbols()) + ", " +
            std::to_string(s.window) + " drifts," +
            (s.symbols > s.outputs && !s.search
-                ? " frames of which one is carried over to the next, by one thread,"
+                ? " frames decoded one after the other by one thread,"
                 : "");
 }
 

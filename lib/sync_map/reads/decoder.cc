@@ -31,10 +31,10 @@ const sync_reads_options& checked(const sync_reads_options& o)
 {
     check_reads(o);
     if (o.mode != sync_mode::framed) {
-        refuse("mode", "stream", "a decoder of reads has framed mode");
+        refuse("mode", "stream", "a decoder of reads requires framed mode");
     }
     if (o.drifts) {
-        refuse("drifts", "asked for", "a decoder of reads does not give them");
+        refuse("drifts", "true", "a decoder of reads does not output drifts");
     }
     return o;
 }
@@ -205,8 +205,8 @@ private:
         if (bytes > memory) {
             refuse("reads",
                    d_options.reads,
-                   "allowed are fewer, a frame of which needs no more than a quarter of "
-                   "the machine's memory");
+                   "allowed are fewer: a frame may need at most a quarter of the "
+                   "machine's memory");
         }
         return std::min<double>(memory, 2u << 30) / bytes;
     }

@@ -217,8 +217,8 @@ void sync_decoder_impl::build()
     } catch (const std::bad_alloc&) {
         refuse("acquire",
                d_options.acquire,
-               "there is not the memory for the beginnings of " +
-                   traits::describe(*d_setup) + " allowed are smaller ones");
+               "not enough memory for this number of beginnings; allowed are smaller "
+               "numbers");
     }
 }
 

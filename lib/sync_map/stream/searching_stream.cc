@@ -330,8 +330,8 @@ void sync_decoder_impl::carry_frames_forward()
     }
     if (!std::exchange(d_said_carried, true)) {
         log(log_level::warning,
-            "most frames do not find where they begin: one is carried over to the "
-            "next, which one thread does");
+            "the beginnings of most frames cannot be estimated independently: one thread "
+            "decodes one frame after the other");
     }
 }
 

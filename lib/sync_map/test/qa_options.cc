@@ -175,8 +175,8 @@ TEST(sync_decoder_frames, ExcessiveMemory_IsRefusedByName)
         ADD_FAILURE() << "taken";
     } catch (const std::invalid_argument& error) {
         EXPECT_EQ(std::string(error.what())
-                      .find("batch is 1048576: there is not the memory for 16 slots of "
-                            "so many frames"),
+                      .find("batch is 1048576: not enough memory for 16 slots with this "
+                            "number of frames"),
                   0u)
             << error.what();
     }

@@ -521,7 +521,7 @@ TEST(sync_reads_options, BadOption_IsRefusedByName)
                o.mode = sync_mode::stream;
            }),
            "mode is stream: ");
-    begins(refused([](auto& o) { o.drifts = true; }), "drifts is asked for: ");
+    begins(refused([](auto& o) { o.drifts = true; }), "drifts is true: ");
     begins(refused([](auto& o) { o.slots = 0; }), "slots is 0: ");
     begins(refused([](auto& o) { o.devices.clear(); }), "number of devices is 0: ");
     begins(refused([](auto&) {}), "nothing");

@@ -239,13 +239,13 @@ std::string conv_code::doubt() const
     const auto* const forwards = known_code(reversed);
     if (forwards && forwards->constraint_length == int(d_constraint_length)) {
         return begin + "those of " + forwards->title + ", " + octal(reversed) +
-               ", written backwards as gr-fec has them, and are taken as they are; "
-               "polynomials_from_gr_fec() turns them round";
+               ", written backwards as in gr-fec, and are used unchanged; "
+               "polynomials_from_gr_fec() reverses them";
     }
     const auto meant = read_as_octal(given);
     if (const auto* const known = known_code(meant)) {
         return begin + "in decimal the digits of " + known->title + ", " + octal(meant) +
-               ", and are taken as they are; in Python an octal number begins with 0o";
+               ", and are used unchanged; in Python an octal number begins with 0o";
     }
     return "";
 }

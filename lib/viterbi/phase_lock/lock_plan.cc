@@ -55,9 +55,9 @@ const viterbi_options& checked(const viterbi_options& o)
         require(ends == termination::streaming || ends == o.termination,
                 "lock_presets",
                 '"' + name + '"',
-                std::string("codes that are streaming, or ") +
-                    termination_name(o.termination) +
-                    " as termination has it; this one is " + termination_name(ends));
+                std::string("presets with termination streaming or ") +
+                    termination_name(o.termination) + "; this one is " +
+                    termination_name(ends));
     }
     if (o.termination == termination::terminated) {
         require(o.frame_bits >= 1 && o.frame_bits <= 1u << 24,
@@ -103,18 +103,18 @@ void lock_plan::check_frames(const viterbi_options& o) const
             refuse("lock",
                    "\"auto\"",
                    "frames of " + code.to_string() +
-                       " have to have whole puncturing periods, with their tail");
+                       " must have whole puncturing periods, with their tail");
         }
         if (code.values(stages) % 2 != 0 && o.format == soft_format::packed4) {
             refuse("soft_input",
                    "\"packed4\"",
-                   "frames that are to be found have to have an even number of values");
+                   "with lock \"auto\", frames must have an even number of values");
         }
     }
     require(o.lock_memory >= values_of(24),
             "lock_memory",
             o.lock_memory,
-            std::to_string(values_of(24)) + " to 1000000000, as 24 frames are kept");
+            std::to_string(values_of(24)) + " to 1000000000, at least 24 frames");
 }
 
 std::uint64_t lock_plan::values_of(std::uint64_t frames) const

@@ -171,15 +171,15 @@ phase_search::phase_search(const viterbi_options& run,
     if (d_hypotheses.size() > max_hypotheses) {
         refuse("lock",
                "\"auto\"",
-               "these codes can be received in " + std::to_string(d_hypotheses.size()) +
-                   " ways; allowed are " + std::to_string(max_hypotheses));
+               "these codes have " + std::to_string(d_hypotheses.size()) +
+                   " hypotheses; allowed are " + std::to_string(max_hypotheses));
     }
     std::vector<unsigned> mother_of_code;
     for (const auto& code : codes) {
         if (code.rate() >= 1) {
             refuse("lock",
                    "\"auto\"",
-                   "a code of rate 1, as " + code.to_string() + ", fits everything");
+                   "a code of rate 1, such as " + code.to_string() + ", fits any input");
         }
         d_encoders.emplace_back(code);
         const auto mother_code = mother_of(code);

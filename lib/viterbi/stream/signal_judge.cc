@@ -206,7 +206,7 @@ std::string signal_judge::no_signal() const
 
 std::string signal_judge::changed_signs() const
 {
-    return "the signs look changed: use positive_bit=" +
+    return "the signs look inverted: use positive_bit=" +
            std::to_string(1 - d_options.positive_bit);
 }
 
@@ -293,7 +293,7 @@ std::vector<signal_judge::reading> signal_judge::readings() const
                             "soft_scale is " + short_number(d_options.soft_scale) +
                                 ", and a mean value of " + short_number(f.mean) +
                                 " becomes " + short_number(size) +
-                                " steps of the 127 that there are: use " + mend });
+                                " steps, and the range is 127: use " + mend });
         }
         if (is_float && f.only_bits()) {
             all.push_back({ declared, 1, true, false });
@@ -410,7 +410,7 @@ void signal_judge::judge()
         d_settled = true;
     } else if (!inverted &&
                (as_declared.signal() || d_sum.signal() || (searches() && d_locked()))) {
-        withdraw("this is a signal of this code by now");
+        withdraw("the input is now a signal of this code");
         d_settled = d_right_by_now = true;
     } else if (d_judged == max_undecided && (searches() || d_sum.none())) {
         say(no_signal());

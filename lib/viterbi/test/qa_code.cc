@@ -79,8 +79,8 @@ TEST(conv_code, BackwardsOrDecimalPolynomials_AreDoubted)
     };
     EXPECT_EQ(doubt(7, { 109, 79 }),
               "polynomials are 155,117 (octal): they are those of CCSDS 1/2, 133,171, "
-              "written backwards as gr-fec has them, and are taken as they are; "
-              "polynomials_from_gr_fec() turns them round");
+              "written backwards as in gr-fec, and are used unchanged; "
+              "polynomials_from_gr_fec() reverses them");
     for (const auto& p : conv_presets()) {
         const auto K = p.constraint_length;
         EXPECT_EQ(doubt(K, p.polynomials), "");

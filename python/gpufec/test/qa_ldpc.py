@@ -640,7 +640,8 @@ class qa_ldpc(unittest.TestCase):
         for wrong, message in (
                 (dict(standard="dvbs3"), 'standard is "dvbs3"'),
                 (dict(standard="wifi"), 'frame_size is "normal"'),
-                (dict(punctured=[64800]), "punctured is 64800: it is beyond the end"),
+                (dict(punctured=[64800]),
+                 "punctured is 64800: dvbs2 normal 1/2 has positions 0 to 64799"),
                 (dict(punctured=[5, 5]), "punctured is 5: the position is in punctured"),
                 (dict(shortened=[-1]), "shortened is -1"),
                 (dict(punctured=list(range(64800))), "nothing is sent"),

@@ -358,7 +358,7 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_BadTags_AreWarnedOfOnceEach(self, case):
-        kinds = ("not a multiple of", "inside a", "several length tags", "under no length tag")
+        kinds = ("not a multiple of", "inside a", "several length tags", "outside ")
         items, tags, _, _ = self.storm(case, 3)
         lines = []
         with support.output_of_process(lines):

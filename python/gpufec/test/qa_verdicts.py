@@ -185,10 +185,10 @@ def wrong_symbols():
     return {
         "I and Q exchanged": (exchanged, code, ["I and Q look exchanged: exchange them ("]),
         "conjugate": (clean4.conj(), four,
-                      ["exchange them, then turn the symbols by 270 degrees"]),
+                      ["exchange them, then rotate the symbols by 270 degrees"]),
         "eighth turn": (clean * np.complex64(np.exp(0.25j * np.pi)), code,
-                        ["turn the symbols by 315 degrees"]),
-        "quarter turn": (clean4 * np.complex64(1j), four, ["turn the symbols by 270 degrees"]),
+                        ["rotate the symbols by 315 degrees"]),
+        "quarter turn": (clean4 * np.complex64(1j), four, ["rotate the symbols by 270 degrees"]),
         "another rate": (clean, dict(code, rate="2/3"), ['rate="8PSK 3/4" (']),
         "another constellation": (clean, four, ['rate="8PSK 3/4" (']),
         "another frame size": (clean, dict(code, frame_size="normal"),

@@ -260,7 +260,7 @@ class qa_viterbi_lock(unittest.TestCase):
                 (dict(lock="on"), "lock is \"on\": allowed are off and auto"),
                 (dict(lock_constellation="8psk"), "lock_constellation is \"8psk\""),
                 (dict(lock_presets=["dvb"]), "dvb"),
-                (dict(lock_presets=["dvb_2_3", "lte"]), 'lock_presets is "lte": allowed are codes'),
+                (dict(lock_presets=["dvb_2_3", "lte"]), 'lock_presets is "lte": allowed are presets'),
                 (dict(lock_memory=10), "lock_memory is 10"),
                 (dict(lock_first_item="x"), "lock_first_item is \"x\": allowed are i and q"),
                 (dict(preset="gsm", frame_bits=50000), "24 frames"),
