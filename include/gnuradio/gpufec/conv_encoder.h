@@ -44,8 +44,8 @@ struct conv_encoder_options {
     bool packed_output = true;
 
     // Code
-    //! name of a code of conv_presets(), such as "ccsds", in place of the first four
-    //! parameters, which must not be given then; "": none
+    //! name of a code of conv_presets(), such as "ccsds", instead of the first four
+    //! parameters, which must then be omitted; "": none
     std::string preset = "";
 
     // Input

@@ -97,8 +97,8 @@ public:
     //! Submits the complete work items of an incomplete batch, if a slot is free. A slot
     //! becomes free when its output has been pulled.
     virtual void flush() = 0;
-    //! Returns whether a push would take nothing until output is pulled, because no slot
-    //! is free.
+    //! Returns whether a push would accept no items until output is pulled, because no
+    //! slot is free.
     virtual bool full() const = 0;
     //! Returns whether finish() was called and all output has been pulled.
     virtual bool done() = 0;

@@ -45,8 +45,8 @@ struct fec_viterbi_decoder_options {
     int device = 0;
 
     // Code
-    //! name of a code of conv_presets(), in place of the four parameters after
-    //! \p frame_size, which must not be given then; the frames of a streaming preset are
+    //! name of a code of conv_presets(), instead of the four parameters after
+    //! \p frame_size, which must then be omitted; the frames of a streaming preset are
     //! terminated; "": none
     std::string preset = "";
 

@@ -73,7 +73,7 @@ struct gpu_ldpc_dvbs2_options {
     std::string code_file = "";
 
     // Input
-    //! "int8", "float" or "uint8" (a byte of offset binary with 128 in the middle);
+    //! "int8", "float" or "uint8" (a byte of offset binary, in which 128 means 0);
     //! "symbols" (complex), "symbols16" or "symbols8" (items of two int16 or int8, in any
     //! scale)
     ldpc_input soft_input = ldpc_input::int8;
@@ -89,8 +89,8 @@ struct gpu_ldpc_dvbs2_options {
     // Running
     //! largest number of iterations, 1 to 1000
     int max_iterations = 25;
-    //! true: a frame ends once every check is satisfied; false: every frame takes
-    //! max_iterations
+    //! true: decoding of a frame stops once every check is satisfied; false: every frame
+    //! takes max_iterations iterations
     bool early_stop = true;
 
     // Output
@@ -130,7 +130,7 @@ struct gpu_ldpc_dvbs2_options {
     // Code
     //! whether tags select the code of each frame
     bool acm = false;
-    //! alist or base matrix files by the names used in tags and set_code()
+    //! alist or base matrix files; the keys are the names for tags and set_code()
     std::map<std::string, std::string> named_codes = {};
 
     // Output
@@ -152,8 +152,8 @@ struct gpu_ldpc_dvbs2_options {
     double device_timeout_ms = 10000;
 
     // Code
-    //! positions of the codeword, from 0, that are not sent, besides those that the
-    //! standard omits
+    //! positions of the codeword, from 0, that are not sent, in addition to those
+    //! that the standard omits
     std::vector<int> punctured = {};
     //! positions of the codeword that are always 0 and not sent; they hold no message
     //! bits
@@ -203,7 +203,7 @@ struct gpu_ldpc_dvbs2_options {
  *  - \c dvbs2 (ETSI EN 302 307-1): normal (64800 bits) or short (16200); 1/4 to 9/10
  *  - \c dvbs2x (EN 302 307-2): normal, medium (32400) or short; rates such as 90/180, and
  *    the rates of dvbs2. Also "vl-snr normal", "vl-snr medium", "vl-snr short" and
- *    "vl-snr short sf2" with rates of their own
+ *    "vl-snr short sf2" with other rates
  *  - \c dvbt2 (EN 302 755): normal or short; 1/2 to 5/6, in short frames also 1/4, 1/3
  *    and 2/5
  *  - \c ccsds_c2 (CCSDS 131.0-B): 8160 (sent bits); 7/8
@@ -211,7 +211,7 @@ struct gpu_ldpc_dvbs2_options {
  *  - \c wifi (IEEE 802.11): 648, 1296 or 1944 (N); 1/2, 2/3, 3/4 or 5/6
  *  - \c nr (3GPP TS 38.212): base graph and lifting size, such as "bg1 z384"; 1/3 (bg2:
  *    1/5), or the number of message blocks over the number of sent blocks, such as 22/28.
- *    Earlier blocks must undo the interleaver and repetitions of nr.
+ *    Blocks before this one must undo the interleaver and repetitions of nr.
  *
  * The input is channel values (LLRs) of any constellation, one for each bit that is sent,
  * in the order of the code. A deinterleaver must come before this block. A frame has no

@@ -62,7 +62,7 @@ struct gpu_sync_map_options {
     sync_output output = sync_output::symbols;
 
     // Advanced
-    //! "float", "double" or "mixed" (lattices in float, all else in double)
+    //! "float", "double" or "mixed" (lattices in float, everything else in double)
     sync_precision precision = sync_precision::float32;
     //! storage of branch metrics (corridor only): "global" for a whole frame, "local" for
     //! one message symbol, computed twice, or "auto": "global" if memory allows
@@ -94,7 +94,7 @@ struct gpu_sync_map_options {
     //! 0, both are derived from the exclusion
     int mn_max = 0;
     //! number of message symbols after each frame that are decoded with it, up to 2^20;
-    //! 0: chosen (stream mode)
+    //! 0: chosen from the channel (stream mode)
     int lookahead = 0;
 
     // Input
@@ -181,7 +181,7 @@ struct gpu_sync_map_options {
  * count as 0. The largest of an item is 1e-30 to 1e30. A common factor has no effect.
  * An item of zeros only, or with a NaN or an infinity, is an erasure.
  *
- * The \p mode tells how the input is divided into frames:
+ * The \p mode determines how the input is divided into frames:
  *  - "framed": a frame begins at a tag of key \p length_tag, whose value is its number of
  *    items. Items outside frames, and tags without a length of at least 1, are dropped
  *    with one warning. A frame also ends at the next tag and at the end of the input.

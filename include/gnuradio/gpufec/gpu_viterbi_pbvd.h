@@ -38,8 +38,8 @@ struct gpu_viterbi_pbvd_options {
 
     // Input
     //! "int8" (a byte), "float", "packed4" (two 4-bit two's complement values per byte,
-    //! the first in the high nibble), or "uint8" (a byte of offset binary with 128 in the
-    //! middle, as in gr-fec and libfec)
+    //! the first in the high nibble), or "uint8" (a byte of offset binary, in which 128
+    //! is an erasure, as in gr-fec and libfec)
     soft_format soft_input = soft_format::int8;
     //! int8 steps per unit of amplitude of float input
     float soft_scale = 32.0f;
@@ -85,8 +85,8 @@ struct gpu_viterbi_pbvd_options {
     std::vector<int> devices = {};
 
     // Code
-    //! name of a code of conv_presets(), such as "ccsds", in place of the first four
-    //! parameters, which must not be given then; "": none
+    //! name of a code of conv_presets(), such as "ccsds", instead of the first four
+    //! parameters, which must then be omitted; "": none
     std::string preset = "";
 
     // Input

@@ -145,7 +145,7 @@ public:
     static ldpc_code from_base_matrix(std::istream& text, const std::string& name);
 
     //! Reads a code from an alist file or a base matrix file. The first word of the file
-    //! tells the format. \throws std::invalid_argument
+    //! determines the format. \throws std::invalid_argument
     static ldpc_code from_file(const std::string& path);
 
     /*!
@@ -454,8 +454,8 @@ public:
     //! borrow(); with push(), leave such items out.
     virtual std::size_t skip(std::size_t count) = 0;
 
-    //! Takes up to \p count channel values or symbols of frames of the selected code and
-    //! returns how many; fewer than \p count only if all slots are in flight.
+    //! Accepts up to \p count channel values or symbols of frames of the selected code
+    //! and returns how many; fewer than \p count only if all slots are in flight.
     virtual std::size_t push(const void* values, std::size_t count) = 0;
 
     //! Writes up to \p bytes bytes of decoded bits of one frame and returns how many.
@@ -471,8 +471,8 @@ public:
     //! \throws std::logic_error without options.soft
     virtual std::size_t pull_llrs(std::int8_t* out, std::size_t count) = 0;
 
-    //! Gets the report on the latest frame whose output has begun to be pulled. Returns
-    //! false if there is no such frame, or if its report was taken already.
+    //! Retrieves the report on the latest frame whose output has begun to be pulled.
+    //! Returns false if there is no such frame, or if its report was already retrieved.
     virtual bool take_report(report& r) = 0;
 
     //! With keep_codeword: returns the n decided bits of the frame that is being pulled,

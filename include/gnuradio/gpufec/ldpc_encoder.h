@@ -38,8 +38,8 @@ struct ldpc_encoder_options {
     bool packed_output = true;
 
     // Code
-    //! positions of the codeword, from 0, that are not sent, besides those that the
-    //! standard omits
+    //! positions of the codeword, from 0, that are not sent, in addition to those
+    //! that the standard omits
     std::vector<int> punctured = {};
     //! positions of the codeword that are always 0 and not sent; they hold no message
     //! bits

@@ -41,7 +41,7 @@ public:
     //! Returns whether pinning succeeded.
     bool pinned() const { return d_pinned; }
     /*!
-     * \brief Takes input like push(), but reads it in place.
+     * \brief Accepts input like push(), but reads it in place.
      *
      * The items must not change before release() has released them.
      * \param items pointer to the oldest item not yet released (in the first call, the
@@ -118,7 +118,7 @@ public:
      * \return whether \p bytes is enough for the output that is still to be pulled and
      *         the output of one more full batch, so that this batch's output is not
      *         copied; always true if all submitted output has been pulled, and without
-     * pinning
+     *         pinning
      */
     bool borrow(void* next, std::size_t bytes);
     //! Ends borrowing: waits for the batches in flight, and keeps their output in the

@@ -465,7 +465,8 @@ public:
     static sptr make(const sync_options& options, decoder_hooks hooks = {});
 
     /*!
-     * \brief Takes a frame. Returns false, and takes nothing, if every slot is in flight.
+     * \brief Accepts a frame. Returns false, and accepts nothing, if every slot is in
+     * flight.
      *
      * While input is borrowed, call end_frame() instead.
      * \param items the frame's received items, of sync_options::item_bytes() bytes each
@@ -476,8 +477,8 @@ public:
     virtual bool
     push_frame(const void* items, std::size_t count, const float* priors = nullptr) = 0;
 
-    //! Takes up to \p count items of a stream, or of a frame that is pushed in parts, and
-    //! returns how many.
+    //! Accepts up to \p count items of a stream, or of a frame that is pushed in parts,
+    //! and returns how many.
     virtual std::size_t push(const void* items, std::size_t count) = 0;
     //! Ends a frame that was pushed or borrowed in parts. Returns false, and does
     //! nothing, if every slot is in flight. \p priors is as in push_frame().
@@ -486,7 +487,7 @@ public:
     //! with borrow(); with push(), leave such items out.
     virtual std::size_t skip(std::size_t count) = 0;
 
-    //! Gets the next frame in order. Returns false if that frame is not decoded yet.
+    //! Retrieves the next frame in order. Returns false if that frame is not decoded yet.
     virtual bool pull(frame& f) = 0;
 
     //! Changes the channel from the next frame on; the alphabet must stay the same. No

@@ -59,11 +59,11 @@ public:
     static sptr make(const sync_reads_options& options, decoder_hooks hooks = {});
 
     /*!
-     * \brief Takes a read. Returns false, and takes nothing, while full().
+     * \brief Accepts a read. Returns false, and accepts nothing, while full().
      *
      * Each group of options().reads consecutive reads is a frame. A read whose length is
-     * outside the limits counts as not received, and so do the reads that the last frame
-     * lacks at finish().
+     * outside the limits counts as not received. So do the reads that are missing in the
+     * last frame at finish().
      * \param items the read's received items, of sync_options::item_bytes() bytes each
      * \param count number of items, from 0
      * \param priors with options.priors, frame_symbols × q weights, one for each value of
@@ -74,8 +74,8 @@ public:
     push_frame(const void* items, std::size_t count, const float* priors = nullptr) = 0;
 
     /*!
-     * \brief Gets the next frame in order. Returns false if that frame is not decoded
-     * yet.
+     * \brief Retrieves the next frame in order. Returns false if that frame is not
+     * decoded yet.
      *
      * The frame is valid if at least one of its reads could be decoded. The
      * log-probability of the frame is the sum over these reads of the log-probability of

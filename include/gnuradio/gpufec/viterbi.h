@@ -372,9 +372,9 @@ public:
     //! \throws std::runtime_error if CUDA is required and cannot be used
     static sptr make(const viterbi_options& options, decoder_hooks hooks = {});
 
-    //! Takes up to \p count input items and returns how many. An item is a soft value or,
-    //! with packed4, a byte. Fewer than \p count are taken only if all slots are in
-    //! flight or, with lock, if the search has not caught up.
+    //! Accepts up to \p count input items and returns how many. An item is a soft value
+    //! or, with packed4, a byte. The number is below \p count only if all slots are in
+    //! flight or, with lock, if the search still has items to process.
     virtual std::size_t push(const void* items, std::size_t count) = 0;
     //! Frames without lock: discards the items of an incomplete frame.
     virtual void drop_incomplete() = 0;
@@ -392,13 +392,13 @@ public:
     //! Writes up to \p bits decoded bits, one per byte, and returns how many.
     virtual std::size_t pull_bits(std::uint8_t* out, std::size_t bits) = 0;
 
-    //! Gets the statistics of the latest batch whose output has begun to be pulled.
-    //! Returns false if there is no such batch, or if its statistics were taken already.
+    //! Retrieves the statistics of the latest batch whose output has begun to be pulled.
+    //! Returns false if there is no such batch, or if they were already retrieved.
     virtual bool take_statistics(batch_statistics& statistics) = 0;
 
     /*!
-     * \brief Gets the next statistics at fixed positions of the stream. Returns false if
-     * there are no new ones.
+     * \brief Retrieves the next statistics at fixed positions of the stream. Returns
+     * false if there are no new ones.
      *
      * The positions are the first parallel block (or frame) of each group of about 2^20
      * bits, counted from the beginning, so that they do not depend on the batch size. The
@@ -415,8 +415,8 @@ public:
     //! \throws std::invalid_argument unless \p scale is finite and above 0
     virtual void set_soft_scale(float scale) = 0;
 
-    //! With lock "auto": gets the next change of the lock state; returns false if there
-    //! is none. A change is available before its first output can be pulled.
+    //! With lock "auto": retrieves the next change of the lock state; returns false if
+    //! there is none. A change is available before its first output can be pulled.
     virtual bool take_lock(viterbi_lock& change) = 0;
     //! With lock "auto": returns the current lock state.
     virtual viterbi_lock lock() const = 0;

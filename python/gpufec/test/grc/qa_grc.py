@@ -223,7 +223,7 @@ class qa_grc(qa_grc_case.grc_case):
     def test_a_code_of_frames_asks_for_their_bits(self):
         graph, block = self.graph(DECODER, preset="lte")
         message, = block.get_error_messages()
-        self.assertIn("Frame bits: this code comes in frames", message)
+        self.assertIn("Frame bits: this code has frames", message)
 
     def test_presets_are_those_of_the_module(self):
         presets = {p.name: p for p in gpufec.conv_presets()}

@@ -4,7 +4,7 @@
 /* Tests of decoders on devices that share the memory of the host. The environment
  * variable GPUFEC_CARD_UNIFIED makes an emulated or a real device such a device. */
 
-#include "faulty_decoders.h"
+#include "testing/faulty_decoders.h"
 #include <algorithm>
 #include <cstdlib>
 
