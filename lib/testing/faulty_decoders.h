@@ -35,7 +35,7 @@ struct kind : Kind {
     static constexpr bool floats = Floats; // whether the output consists of floats
     // Whether the emulation runs the kernels themselves rather than the CPU decoder.
     static constexpr bool emulated = Emulated;
-    static constexpr unsigned portions = Floats ? 3 : 7;
+    static constexpr unsigned portions = Emulated ? 3 : 7; // emulated kernels are slow
 };
 
 //! Fixture of tests with injected faults.
@@ -78,7 +78,7 @@ protected:
     {
         run_options r;
         r.backend = where;
-        r.batch = Kind::floats ? 1 : 2;
+        r.batch = Kind::emulated ? 1 : 2;
         r.slots = 2;
         r.max_latency_ms = 1e9;
         return r;
