@@ -273,6 +273,7 @@ def table_of_rows(rows):
 
 
 GROUPS = {"viterbi": "Viterbi", "ldpc": "LDPC and DVB-S2", "sync": "Synchronisation",
+          "reed_solomon": "Reed-Solomon",
           "flowgraphs": "Flowgraphs and arrays", "platforms": "Platforms"}
 MOST_TABLES = 4
 

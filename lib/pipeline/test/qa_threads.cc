@@ -5,7 +5,6 @@
  * batch_deadline and deadline_timer. */
 
 #include "pipeline/batch_deadline.h"
-#include "pipeline/copy_team.h"
 #include "pipeline/deadline_timer.h"
 #include "pipeline/thread_team.h"
 #include "pipeline/worker_pool.h"
