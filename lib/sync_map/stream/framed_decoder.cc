@@ -3,15 +3,46 @@
 
 /* Puts frames that are pushed one by one into batches. */
 
-#include "decoder_impl.h"
+#include "framed_decoder.h"
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace gr::gpufec {
 
-bool sync_decoder_impl::push_frame(const void* items,
-                                   std::size_t count,
-                                   const float* priors)
+void framed_decoder::begin_channel()
+{
+    d_log_item = std::log(d_setup->item_weight);
+    d_layout = d_setup->placed_input(d_batch);
+}
+
+void framed_decoder::restart()
+{
+    sync_decoder_impl::restart();
+    d_items = d_have = 0;
+    d_too_long = false;
+    d_part.clear();
+}
+
+bool framed_decoder::can_borrow() const
+{
+    return d_setup->placed && d_have + d_count + d_number == 0 && d_pipeline->empty() &&
+           stream_decoder::can_borrow();
+}
+
+bool framed_decoder::full() const
+{
+    return stream_decoder::full() || (d_next && !d_pipeline->empty());
+}
+
+bool framed_decoder::capacity_for_frame()
+{
+    release_emitted();
+    take_next();
+    return open_slot();
+}
+
+bool framed_decoder::push_frame(const void* items, std::size_t count, const float* priors)
 {
     if (!capacity_for_frame()) {
         return false;
@@ -39,7 +70,21 @@ bool sync_decoder_impl::push_frame(const void* items,
     return true;
 }
 
-bool sync_decoder_impl::end_frame(const float* priors)
+// Appends items of the open frame, up to the length that can be decoded; further items
+// are only counted.
+std::size_t framed_decoder::push(const void* items, std::size_t count)
+{
+    d_pipeline.require_this_process(); // items that complete no frame do not reach it
+    const std::size_t most = d_setup->max_items;
+    const auto size = d_setup->item_bytes();
+    const auto kept = std::min(count, most - std::min(most, d_part.size() / size));
+    const auto* const from = static_cast<const std::byte*>(items);
+    d_part.insert(d_part.end(), from, from + kept * size);
+    d_have += count;
+    return count;
+}
+
+bool framed_decoder::end_frame(const float* priors)
 {
     if (!borrowing()) {
         const bool whole = d_part.size() == d_have * d_setup->item_bytes();
@@ -61,22 +106,12 @@ bool sync_decoder_impl::end_frame(const float* priors)
     return true;
 }
 
-std::size_t sync_decoder_impl::skip(std::size_t count)
+std::size_t framed_decoder::skip(std::size_t count)
 {
     return borrowing() ? take_borrowed(count, false) : count;
 }
 
-std::size_t sync_decoder_impl::push_part(const std::byte* items, std::size_t count)
-{
-    const std::size_t most = d_setup->max_items;
-    const auto size = d_setup->item_bytes();
-    const auto kept = std::min(count, most - std::min(most, d_part.size() / size));
-    d_part.insert(d_part.end(), items, items + kept * size);
-    d_have += count;
-    return count;
-}
-
-void sync_decoder_impl::add_placed(const placed_frame& place, std::size_t count)
+void framed_decoder::add_placed(const placed_frame& place, std::size_t count)
 {
     auto* const table = reinterpret_cast<placed_frame*>(d_pipeline->filling()->input);
     table[d_count] = place;
@@ -86,13 +121,41 @@ void sync_decoder_impl::add_placed(const placed_frame& place, std::size_t count)
     added({ 0, std::int64_t(count) });
 }
 
-std::size_t sync_decoder_impl::borrowed_capacity() const
+void framed_decoder::send()
+{
+    job j{ d_count };
+    j.placed = d_setup->placed;
+    j.items = d_items;
+    j.borrowed = borrowing();
+    const auto layout = rows();
+    d_count = d_items = 0;
+    j.borrowed ? submit(j, d_input.end() - kept_of_open(), layout) : submit(j, layout);
+}
+
+bool framed_decoder::pull(frame& f)
+{
+    release_emitted();
+    if (d_emitted == 0) {
+        advance(); // once per slot only, because advance() reads the clock
+    }
+    const auto place = pull_from_slot(f);
+    if (!place) {
+        return false;
+    }
+    f.status.log_probability -= place->items * d_log_item;
+    f.begin = f.status.start_drift;
+    f.locked = f.status.valid;
+    f.bound = 0;
+    return true;
+}
+
+std::size_t framed_decoder::borrowed_capacity() const
 {
     const auto reached = std::size_t(d_input.end() - d_input.first());
     return d_layout.item_capacity + 1 - std::min(d_layout.item_capacity + 1, reached);
 }
 
-std::size_t sync_decoder_impl::take_borrowed(std::size_t count, bool of_frame)
+std::size_t framed_decoder::take_borrowed(std::size_t count, bool of_frame)
 {
     std::size_t taken = 0;
     advance();
@@ -114,7 +177,7 @@ std::size_t sync_decoder_impl::take_borrowed(std::size_t count, bool of_frame)
     return taken;
 }
 
-void sync_decoder_impl::store_borrowed()
+void framed_decoder::store_borrowed()
 {
     const auto size = d_setup->item_bytes();
     const auto* const borrowed = d_input.borrowed_position();
