@@ -5,10 +5,34 @@
  * decoded frames in order, and changes the channel between frames. */
 
 #include "decoder_impl.h"
-#include "framed_decoder.h"
-#include "unmarked_decoder.h"
 
 namespace gr::gpufec {
+
+namespace {
+
+// Returns hooks whose wake() also sets \p notified.
+decoder_hooks notifying(decoder_hooks hooks, std::shared_ptr<std::atomic<bool>> notified)
+{
+    hooks.wake = [notified = std::move(notified), wake = std::move(hooks.wake)] {
+        *notified = true;
+        wake();
+    };
+    return hooks;
+}
+
+} // namespace
+
+sync_decoder_impl::sync_decoder_impl(const sync_options& options,
+                                     decoder_hooks hooks,
+                                     std::shared_ptr<std::atomic<bool>> notified)
+    : stream_decoder(options,
+                     notifying(std::move(hooks), notified),
+                     options.item_bytes(),
+                     options.item_bytes()),
+      d_options(options),
+      d_notified(std::move(notified))
+{
+}
 
 bool sync_decoder_impl::ready()
 {
@@ -25,7 +49,11 @@ bool sync_decoder_impl::all_pulled()
 bool sync_decoder_impl::wait(std::chrono::milliseconds limit)
 {
     release_emitted();
-    return stream_decoder::wait(limit);
+    const bool there = stream_decoder::wait(limit);
+    if (there) {
+        *d_notified = true;
+    }
+    return there;
 }
 
 void sync_decoder_impl::set_channel(const bsid_model& channel)
@@ -50,6 +78,7 @@ void sync_decoder_impl::restart()
 {
     d_count = d_emitted = 0;
     d_number = 0;
+    d_links_failed = d_frames_again = 0;
     d_places.clear();
 }
 
@@ -150,10 +179,9 @@ void sync_decoder_impl::point_to(const std::byte* out, frame& f) const
 
 sync_decoder::sptr sync_decoder::make(const sync_options& options, decoder_hooks hooks)
 {
-    if (options.mode == sync_mode::framed) {
-        return make_process_bound<framed_decoder>(options, std::move(hooks));
-    }
-    return make_process_bound<unmarked_decoder>(options, std::move(hooks));
+    return options.mode == sync_mode::framed
+               ? make_framed_decoder(options, std::move(hooks))
+               : make_unmarked_decoder(options, std::move(hooks));
 }
 
 } // namespace gr::gpufec

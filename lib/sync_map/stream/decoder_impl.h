@@ -4,8 +4,8 @@
 /* The part of sync_decoder that its modes share: returns decoded frames in order, and
  * changes the channel between frames.
  *
- * framed_decoder.h has the mode with marks. unmarked_decoder.h has streams without marks,
- * which sequential_frames.h or searching_frames.h cuts into frames. */
+ * framed_decoder.cc has the mode with marks. unmarked_decoder.cc has streams without
+ * marks, which sequential_frames.h or searching_frames.h cuts into frames. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_DECODER_IMPL_H
@@ -13,8 +13,10 @@
 #include "pipeline/stream_decoder.h"
 #include "stream.h"
 #include "traits.h"
+#include <atomic>
 #include <chrono>
 #include <deque>
+#include <memory>
 #include <optional>
 
 namespace gr::gpufec {
@@ -31,17 +33,22 @@ public:
     unsigned lookahead() const override { return d_setup->symbols - d_setup->outputs; }
     std::size_t symbol_bytes() const override { return d_setup->symbol_bytes(); }
 
+    std::uint64_t links_failed() const override { return d_links_failed; }
+    std::uint64_t frames_again() const override { return d_frames_again; }
+
     bool ready() override;
     bool wait(std::chrono::milliseconds limit) override;
 
 protected:
     // The constructor of a derived class calls open_channel().
-    sync_decoder_impl(const sync_options& options, decoder_hooks hooks)
-        : stream_decoder(
-              options, std::move(hooks), options.item_bytes(), options.item_bytes()),
-          d_options(options)
-    {
-    }
+    sync_decoder_impl(const sync_options& options,
+                      decoder_hooks hooks,
+                      std::shared_ptr<std::atomic<bool>> notified =
+                          std::make_shared<std::atomic<bool>>(true));
+
+    friend class stream_engine;
+    friend class sequential_frames;
+    friend class searching_frames;
 
     // Opens the pipeline for the channel of d_options.
     void open_channel();
@@ -82,7 +89,17 @@ protected:
     std::size_t d_count = 0;                   // number of frames in the open slot
     std::size_t d_emitted = 0;                 // number of pulled frames not yet released
     std::uint64_t d_number = 0;                // number of the next frame to be pulled
+    // Whether decoder_hooks::wake was called.
+    const std::shared_ptr<std::atomic<bool>> d_notified;
+    std::uint64_t d_links_failed = 0, d_frames_again = 0;
+    bool d_said_carried = false; // whether carried frames were reported
 };
+
+//! Makes a decoder of frames that the caller marks.
+sync_decoder::sptr make_framed_decoder(const sync_options& options, decoder_hooks hooks);
+//! Makes a decoder of a stream of frames without marks.
+sync_decoder::sptr make_unmarked_decoder(const sync_options& options,
+                                         decoder_hooks hooks);
 
 } // namespace gr::gpufec
 

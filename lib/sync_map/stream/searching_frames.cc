@@ -10,8 +10,8 @@
 
 namespace gr::gpufec {
 
-unmarked_decoder::searching::searching(unmarked_decoder& decoder)
-    : engine(decoder),
+searching_frames::searching_frames(sync_decoder_impl& decoder)
+    : stream_engine(decoder),
       d_setup(*d.d_setup),
       d_predictor(d_setup),
       d_results(d_setup,
@@ -34,7 +34,7 @@ unmarked_decoder::searching::searching(unmarked_decoder& decoder)
     d_results.reserve(d.d_batch);
 }
 
-void unmarked_decoder::searching::advance()
+void searching_frames::advance()
 {
     while (cut_next()) {
     }
@@ -43,13 +43,13 @@ void unmarked_decoder::searching::advance()
     }
 }
 
-bool unmarked_decoder::searching::ready()
+bool searching_frames::ready()
 {
     take_results();
     return decoded();
 }
 
-bool unmarked_decoder::searching::pull(frame& f)
+bool searching_frames::pull(sync_decoder::frame& f)
 {
     if (!decoded()) {
         take_results();
@@ -72,7 +72,7 @@ bool unmarked_decoder::searching::pull(frame& f)
     return true;
 }
 
-void unmarked_decoder::searching::release_emitted()
+void searching_frames::release_emitted()
 {
     if (!std::exchange(d_emitted, false)) {
         return;
@@ -84,13 +84,13 @@ void unmarked_decoder::searching::release_emitted()
     }
 }
 
-bool unmarked_decoder::searching::ended()
+bool searching_frames::ended()
 {
     take_results();
     return d_results.size() == 0 && (carries() ? d_cutter.done() : d_no_more);
 }
 
-bool unmarked_decoder::searching::cut_next()
+bool searching_frames::cut_next()
 {
     if (!d.d_pipeline->filling()) {
         return false;
@@ -105,7 +105,7 @@ bool unmarked_decoder::searching::cut_next()
     return carries() ? cut_carried() : cut_searching();
 }
 
-bool unmarked_decoder::searching::cut_again()
+bool searching_frames::cut_again()
 {
     if (d_open.whole == d_layout.max_whole) {
         send();
@@ -119,7 +119,7 @@ bool unmarked_decoder::searching::cut_again()
     return true;
 }
 
-bool unmarked_decoder::searching::cut_carried()
+bool searching_frames::cut_carried()
 {
     if (!d_cutter.ready()) {
         return false;
@@ -136,7 +136,7 @@ bool unmarked_decoder::searching::cut_carried()
     return true;
 }
 
-bool unmarked_decoder::searching::cut_searching()
+bool searching_frames::cut_searching()
 {
     const auto before = d_predictor.items_before(), behind = d_predictor.items_behind();
     const auto there = d_cutter.received();
@@ -181,29 +181,29 @@ bool unmarked_decoder::searching::cut_searching()
     return true;
 }
 
-std::int64_t unmarked_decoder::searching::next_origin() const
+std::int64_t searching_frames::next_origin() const
 {
     return carries() ? d_cutter.origin() : d_predictor.expected(d_next);
 }
 
-std::size_t unmarked_decoder::searching::ahead() const
+std::size_t searching_frames::ahead() const
 {
     return std::max<std::int64_t>(0, d_cutter.received() - next_origin());
 }
 
-stream_piece* unmarked_decoder::searching::open_pieces()
+stream_piece* searching_frames::open_pieces()
 {
     return reinterpret_cast<stream_piece*>(d.d_pipeline->filling()->input);
 }
 
-std::byte* unmarked_decoder::searching::next_whole()
+std::byte* searching_frames::next_whole()
 {
     open_pieces()[d_open.frames.size()] = { std::int32_t(d_open.whole), 0 };
     return d.d_pipeline->filling()->input + d_layout.whole_at +
            d_open.whole++ * d_setup.input_bytes();
 }
 
-void unmarked_decoder::searching::add(const in_flight& f)
+void searching_frames::add(const in_flight& f)
 {
     d_open.frames.push_back(f);
     d_open.oldest = std::min(d_open.oldest, f.origin);
@@ -213,7 +213,7 @@ void unmarked_decoder::searching::add(const in_flight& f)
     }
 }
 
-void unmarked_decoder::searching::copy_items(std::int64_t last)
+void searching_frames::copy_items(std::int64_t last)
 {
     auto* const to = d.d_pipeline->filling()->input + d_layout.items_at;
     const auto from = std::max(d_open.copied, d_open.first);
@@ -221,7 +221,7 @@ void unmarked_decoder::searching::copy_items(std::int64_t last)
     d_open.copied = last;
 }
 
-void unmarked_decoder::searching::send()
+void searching_frames::send()
 {
     job j{ d_open.frames.size(), d_open.whole, 0, d_warmup };
     const auto* input = d.d_pipeline->filling()->input;
@@ -245,7 +245,7 @@ void unmarked_decoder::searching::send()
     forget_unneeded();
 }
 
-void unmarked_decoder::searching::forget_unneeded()
+void searching_frames::forget_unneeded()
 {
     auto oldest = std::min(next_origin(), d_open.oldest);
     for (std::size_t i = 0; i < d_flight.size(); ++i) {
@@ -257,7 +257,7 @@ void unmarked_decoder::searching::forget_unneeded()
     d_cutter.forget(oldest - d_predictor.items_before() - d_setup.search.most);
 }
 
-const unmarked_decoder::slot* unmarked_decoder::searching::finished_slot()
+const pipeline<job>::slot* searching_frames::finished_slot()
 {
     using clock = std::chrono::steady_clock;
     const auto now = clock::now();
@@ -272,7 +272,7 @@ const unmarked_decoder::slot* unmarked_decoder::searching::finished_slot()
     return slot;
 }
 
-void unmarked_decoder::searching::take_results()
+void searching_frames::take_results()
 {
     while (!d_in_place) {
         const auto* const slot = finished_slot();
@@ -300,9 +300,9 @@ void unmarked_decoder::searching::take_results()
     }
 }
 
-stream_frame unmarked_decoder::searching::result_of(const slot& from,
-                                                    const batch_in_flight& batch,
-                                                    std::size_t k) const
+stream_frame searching_frames::result_of(const pipeline<job>::slot& from,
+                                         const batch_in_flight& batch,
+                                         std::size_t k) const
 {
     const auto& f = batch.frames[k];
     stream_frame r;
@@ -320,11 +320,11 @@ stream_frame unmarked_decoder::searching::result_of(const slot& from,
         r.to_previous = boundary_match.to_previous;
     }
     const auto items = d_cutter.place_of(r.origin).items;
-    r.locked = r.status.valid && d.follows(r.status, std::max<std::int64_t>(1, items));
+    r.locked = r.status.valid && follows(r.status, std::max<std::int64_t>(1, items));
     return r;
 }
 
-void unmarked_decoder::searching::judge_boundary_matches()
+void searching_frames::judge_boundary_matches()
 {
     d.d_links_failed = d_failed_before + d_results.failed();
     const auto boundary_matches = d_results.boundary_matches() - d_boundary_matches;
@@ -346,7 +346,7 @@ void unmarked_decoder::searching::judge_boundary_matches()
     }
 }
 
-void unmarked_decoder::searching::carry_frames_forward()
+void searching_frames::carry_frames_forward()
 {
     follow_proven();
     d_carried = true;
@@ -363,7 +363,7 @@ void unmarked_decoder::searching::carry_frames_forward()
     }
 }
 
-void unmarked_decoder::searching::follow_proven()
+void searching_frames::follow_proven()
 {
     if (const auto* const ends = d_results.abandon()) {
         d_cutter.go_on(*ends);

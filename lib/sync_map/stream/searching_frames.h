@@ -8,8 +8,8 @@
 
 #include "boundary_predictor.h"
 #include "ring_queue.h"
+#include "stream_engine.h"
 #include "stream_results.h"
-#include "unmarked_decoder.h"
 #include <chrono>
 #include <deque>
 #include <vector>
@@ -18,17 +18,17 @@ namespace gr::gpufec {
 
 //! Engine that cuts frames at predicted places, and then checks that each frame began
 //! where the previous frame ended.
-class unmarked_decoder::searching : public engine
+class searching_frames : public stream_engine
 {
 public:
-    explicit searching(unmarked_decoder& decoder);
+    explicit searching_frames(sync_decoder_impl& decoder);
 
     void advance() override;
     std::size_t waiting() const override { return d_open.frames.size() + d_again.size(); }
     bool idle() const override { return waiting() == 0 && d_results.size() == 0; }
     bool decoded() const override { return d_results.proven() > 0; }
     bool ready() override;
-    bool pull(frame& f) override;
+    bool pull(sync_decoder::frame& f) override;
     void release_emitted() override;
     bool ended() override;
     std::size_t ahead() const override;
@@ -98,12 +98,13 @@ private:
     // Returns the oldest slot if it has finished. Polling a device for each pushed frame
     // would dominate the cost. The device is therefore polled only after a completion,
     // and once per millisecond in case a failed device does not report completions.
-    const slot* finished_slot();
+    const pipeline<job>::slot* finished_slot();
     // Processes the results of all finished batches. Stops early if the frames of a batch
     // can be pulled from its slot without a copy.
     void take_results();
-    stream_frame
-    result_of(const slot& from, const batch_in_flight& batch, std::size_t k) const;
+    stream_frame result_of(const pipeline<job>::slot& from,
+                           const batch_in_flight& batch,
+                           std::size_t k) const;
     // Judges the boundary matches of the current period if there are at least 16. If
     // more than half failed, frames stop searching. If more than 1 % failed, with at
     // least 8 failures or 1000 matches, the warm-up is set to its maximum. A change of

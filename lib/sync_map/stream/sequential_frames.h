@@ -6,15 +6,15 @@
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_SEQUENTIAL_FRAMES_H
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_SEQUENTIAL_FRAMES_H
 
-#include "unmarked_decoder.h"
+#include "stream_engine.h"
 
 namespace gr::gpufec {
 
 //! Engine in which each frame begins with the end metrics of the previous frame.
-class unmarked_decoder::sequential : public engine
+class sequential_frames : public stream_engine
 {
 public:
-    explicit sequential(unmarked_decoder& decoder) : engine(decoder) {}
+    explicit sequential_frames(sync_decoder_impl& decoder) : stream_engine(decoder) {}
 
     void advance() override
     {
@@ -23,14 +23,14 @@ public:
         }
         d.send_due();
     }
-    bool pull(frame& f) override
+    bool pull(sync_decoder::frame& f) override
     {
         const auto place = d.pull_from_slot(f);
         if (!place) {
             return false;
         }
         f.begin = place->origin + f.status.start_drift;
-        f.locked = f.status.valid && d.follows(f.status, place->items);
+        f.locked = f.status.valid && follows(f.status, place->items);
         f.bound = 0;
         return true;
     }

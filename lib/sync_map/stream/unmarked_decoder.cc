@@ -1,213 +1,206 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Passes received items to the engine that cuts them into frames, and replaces the engine
- * when the channel changes. */
+/* Decodes a stream of frames without marks: passes received items to an engine, which
+ * cuts them into frames. */
 
 #include "searching_frames.h"
 #include "sequential_frames.h"
-#include "unmarked_decoder.h"
 #include <algorithm>
+#include <memory>
 #include <new>
 
 namespace gr::gpufec {
 
 namespace {
 
-// Returns hooks whose wake() also sets \p notified.
-decoder_hooks notifying(decoder_hooks hooks, std::shared_ptr<std::atomic<bool>> notified)
+/*!
+ * \brief Decoder of a stream whose frames an engine cuts and returns.
+ *
+ * The constructor and each change of the channel choose the engine: searching_frames if
+ * the frames can search for their beginnings, and sequential_frames otherwise.
+ */
+class unmarked_decoder : public sync_decoder_impl
 {
-    hooks.wake = [notified = std::move(notified), wake = std::move(hooks.wake)] {
-        *notified = true;
-        wake();
-    };
-    return hooks;
-}
+public:
+    unmarked_decoder(const sync_options& options, decoder_hooks hooks)
+        : sync_decoder_impl(options, std::move(hooks))
+    {
+        open_channel();
+    }
 
-[[noreturn]] void refuse_frames()
-{
-    throw std::logic_error("frames of a stream are not pushed one by one");
-}
+    bool push_frame(const void*, std::size_t, const float*) override { refuse_frames(); }
+    bool end_frame(const float*) override { refuse_frames(); }
+    std::size_t skip(std::size_t) override { refuse_frames(); }
+
+    std::size_t push(const void* items, std::size_t count) override
+    {
+        d_pipeline.require_this_process(); // items that complete no frame do not reach it
+        if (d_next || capacity() < count) {
+            advance();
+        }
+        const auto n = std::min(count, capacity());
+        d_engine->d_cutter.push(items, n);
+        advance();
+        return n;
+    }
+
+    bool pull(frame& f) override
+    {
+        release_emitted();
+        if (!d_engine->decoded()) {
+            advance();
+        }
+        return d_engine->pull(f);
+    }
+
+    void finish() override
+    {
+        d_engine->d_cutter.finish();
+        sync_decoder_impl::finish();
+    }
+
+    bool ready() override
+    {
+        release_emitted();
+        return d_engine->ready();
+    }
+
+    bool wait(std::chrono::milliseconds limit) override
+    {
+        release_emitted();
+        return d_engine->decoded() ? *d_notified = true : sync_decoder_impl::wait(limit);
+    }
+
+    bool can_borrow() const override
+    {
+        return d_engine->can_borrow() && d_engine->d_cutter.received() == 0 &&
+               d_pipeline->empty() && stream_decoder::can_borrow();
+    }
+
+    std::size_t borrow(const void* items, std::size_t count) override
+    {
+        d_pipeline.require_this_process();
+        if (d_next) {
+            advance();
+        }
+        const auto before = borrowed();
+        const auto n = std::min(count - before, capacity());
+        d_engine->d_cutter.store().borrow(static_cast<const std::byte*>(items),
+                                          before + n);
+        advance();
+        return n;
+    }
+
+    std::size_t borrowed() const override
+    {
+        return d_engine->d_cutter.store().borrowed();
+    }
+
+    std::size_t release_borrowed() override
+    {
+        if (!d_engine->d_cutter.store().borrowing()) {
+            return 0;
+        }
+        if (all_pulled()) {
+            d_engine->d_cutter.forget(d_engine->d_cutter.received());
+        } else {
+            d_engine->forget_unneeded();
+        }
+        return d_engine->d_cutter.store().release_borrowed();
+    }
+
+    void copy_borrowed() override
+    {
+        if (d_pipeline && d_engine->d_cutter.store().borrowing()) {
+            d_pipeline->wait_idle([](const slot&) {});
+            d_engine->d_cutter.store().copy_borrowed();
+        }
+    }
+
+    // Returns the size in bytes of the input of all slots and one more batch: the items
+    // of unproven frames and of frames that are not yet cut.
+    std::size_t input_bytes() const override
+    {
+        const auto slots = d_pipeline->slots();
+        return stream_decoder::input_bytes() / slots * (slots + 1);
+    }
+
+private:
+    [[noreturn]] static void refuse_frames()
+    {
+        throw std::logic_error("frames of a stream are not pushed one by one");
+    }
+
+    void begin_channel() override
+    {
+        auto next = make_engine();
+        if (d_engine) {
+            d_engine->follow_proven();
+            next->d_cutter.resume(std::move(d_engine->d_cutter));
+        }
+        d_engine = std::move(next);
+    }
+
+    bool idle() const override { return d_engine->idle(); }
+
+    void restart() override
+    {
+        sync_decoder_impl::restart();
+        d_engine = make_engine();
+    }
+
+    void advance() override
+    {
+        do {
+            release_emitted();
+            d_engine->advance();
+        } while (take_next());
+    }
+
+    std::size_t waiting() const override { return d_engine->waiting(); }
+
+    bool all_pulled() override
+    {
+        release_emitted();
+        return d_engine->ended() && stream_decoder::all_pulled();
+    }
+
+    void release_emitted() override { d_engine->release_emitted(); }
+
+    std::unique_ptr<stream_engine> make_engine()
+    {
+        try {
+            if (d_setup->search) {
+                return std::make_unique<searching_frames>(*this);
+            }
+            return std::make_unique<sequential_frames>(*this);
+        } catch (const std::bad_alloc&) {
+            refuse("acquire",
+                   d_options.acquire,
+                   "there is not the memory for the beginnings of " +
+                       traits::describe(*d_setup) + " allowed are smaller ones");
+        }
+    }
+
+    // Returns the number of items that push() accepts now. The number of items that wait
+    // to be cut into frames is limited, so that a caller with much input does not fill
+    // the memory.
+    std::size_t capacity() const
+    {
+        const auto limit = 2 * (std::size_t(d_setup->max_items) + d_options.acquire) +
+                           d_setup->window + d_engine->more_ahead();
+        return limit - std::min(limit, d_engine->ahead());
+    }
+
+    std::unique_ptr<stream_engine> d_engine;
+};
 
 } // namespace
 
-unmarked_decoder::unmarked_decoder(const sync_options& options,
-                                   decoder_hooks hooks,
-                                   std::shared_ptr<std::atomic<bool>> notified)
-    : sync_decoder_impl(options, notifying(std::move(hooks), notified)),
-      d_notified(std::move(notified))
+sync_decoder::sptr make_unmarked_decoder(const sync_options& options, decoder_hooks hooks)
 {
-    open_channel();
-}
-
-unmarked_decoder::~unmarked_decoder() = default;
-
-bool unmarked_decoder::push_frame(const void*, std::size_t, const float*)
-{
-    refuse_frames();
-}
-
-bool unmarked_decoder::end_frame(const float*) { refuse_frames(); }
-
-std::size_t unmarked_decoder::skip(std::size_t) { refuse_frames(); }
-
-void unmarked_decoder::begin_channel()
-{
-    d_lock_limit = lock_limit(d_options);
-    auto next = make_engine();
-    if (d_engine) {
-        d_engine->follow_proven();
-        next->d_cutter.resume(std::move(d_engine->d_cutter));
-    }
-    d_engine = std::move(next);
-}
-
-std::unique_ptr<unmarked_decoder::engine> unmarked_decoder::make_engine()
-{
-    try {
-        if (d_setup->search) {
-            return std::make_unique<searching>(*this);
-        }
-        return std::make_unique<sequential>(*this);
-    } catch (const std::bad_alloc&) {
-        refuse("acquire",
-               d_options.acquire,
-               "there is not the memory for the beginnings of " +
-                   traits::describe(*d_setup) + " allowed are smaller ones");
-    }
-}
-
-void unmarked_decoder::restart()
-{
-    sync_decoder_impl::restart();
-    d_links_failed = d_frames_again = 0;
-    d_engine = make_engine();
-}
-
-void unmarked_decoder::advance()
-{
-    do {
-        release_emitted();
-        d_engine->advance();
-    } while (take_next());
-}
-
-std::size_t unmarked_decoder::push(const void* items, std::size_t count)
-{
-    d_pipeline.require_this_process(); // items that complete no frame do not reach it
-    if (d_next || capacity() < count) {
-        advance();
-    }
-    const auto n = std::min(count, capacity());
-    d_engine->d_cutter.push(items, n);
-    advance();
-    return n;
-}
-
-bool unmarked_decoder::pull(frame& f)
-{
-    release_emitted();
-    if (!d_engine->decoded()) {
-        advance();
-    }
-    return d_engine->pull(f);
-}
-
-void unmarked_decoder::finish()
-{
-    d_engine->d_cutter.finish();
-    sync_decoder_impl::finish();
-}
-
-bool unmarked_decoder::ready()
-{
-    release_emitted();
-    return d_engine->ready();
-}
-
-bool unmarked_decoder::wait(std::chrono::milliseconds limit)
-{
-    release_emitted();
-    const bool there = d_engine->decoded() || stream_decoder::wait(limit);
-    if (there) {
-        *d_notified = true;
-    }
-    return there;
-}
-
-bool unmarked_decoder::idle() const { return d_engine->idle(); }
-
-std::size_t unmarked_decoder::waiting() const { return d_engine->waiting(); }
-
-void unmarked_decoder::release_emitted() { d_engine->release_emitted(); }
-
-bool unmarked_decoder::all_pulled()
-{
-    release_emitted();
-    return d_engine->ended() && stream_decoder::all_pulled();
-}
-
-bool unmarked_decoder::can_borrow() const
-{
-    return d_engine->can_borrow() && d_engine->d_cutter.received() == 0 &&
-           d_pipeline->empty() && stream_decoder::can_borrow();
-}
-
-std::size_t unmarked_decoder::borrow(const void* items, std::size_t count)
-{
-    d_pipeline.require_this_process();
-    if (d_next) {
-        advance();
-    }
-    const auto before = borrowed();
-    const auto n = std::min(count - before, capacity());
-    d_engine->d_cutter.store().borrow(static_cast<const std::byte*>(items), before + n);
-    advance();
-    return n;
-}
-
-std::size_t unmarked_decoder::borrowed() const
-{
-    return d_engine->d_cutter.store().borrowed();
-}
-
-std::size_t unmarked_decoder::release_borrowed()
-{
-    if (!d_engine->d_cutter.store().borrowing()) {
-        return 0;
-    }
-    if (all_pulled()) {
-        d_engine->d_cutter.forget(d_engine->d_cutter.received());
-    } else {
-        d_engine->forget_unneeded();
-    }
-    return d_engine->d_cutter.store().release_borrowed();
-}
-
-void unmarked_decoder::copy_borrowed()
-{
-    if (d_pipeline && d_engine->d_cutter.store().borrowing()) {
-        d_pipeline->wait_idle([](const slot&) {});
-        d_engine->d_cutter.store().copy_borrowed();
-    }
-}
-
-std::size_t unmarked_decoder::input_bytes() const
-{
-    const auto slots = d_pipeline->slots();
-    return stream_decoder::input_bytes() / slots * (slots + 1);
-}
-
-std::size_t unmarked_decoder::capacity() const
-{
-    const auto limit = 2 * (std::size_t(d_setup->max_items) + d_options.acquire) +
-                       d_setup->window + d_engine->more_ahead();
-    return limit - std::min(limit, d_engine->ahead());
-}
-
-bool unmarked_decoder::follows(const sync_status& status, std::int64_t items) const
-{
-    return status.log_probability / items > d_lock_limit;
+    return make_process_bound<unmarked_decoder>(options, std::move(hooks));
 }
 
 } // namespace gr::gpufec
