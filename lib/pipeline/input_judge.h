@@ -23,7 +23,8 @@ namespace gr::gpufec {
  * the declared format. The report, or verdict, is a text. The judge reports another
  * format only if the sample decodes as a signal of the code in that format, and fails or
  * is much worse in the declared format. The amplitude alone is never a reason to report.
- * docs/limits.md lists the rules and false-alarm probabilities.
+ * docs/limits.md lists the rules and false-alarm probabilities. This class itself accepts
+ * any input.
  */
 class input_judge
 {
@@ -32,11 +33,16 @@ public:
     virtual ~input_judge() = default;
 
     //! Takes samples from the items first … first + count − 1 of the array \p items.
-    virtual void look_at(const void* items, std::size_t first, std::size_t count) = 0;
+    virtual void
+    look_at(const void* /*items*/, std::size_t /*first*/, std::size_t /*count*/)
+    {
+    }
     //! Judges the whole input after its end and updates verdict(); may be called again.
-    virtual void conclude() = 0;
+    virtual void conclude() {}
     //! Begins another stream.
-    virtual void reset() = 0;
+    virtual void reset() {}
+    //! Sets the int8 steps per unit of amplitude of later float input.
+    virtual void set_soft_scale(float /*scale*/) {}
 
     //! Returns the verdict on the stream; "" if nothing seems wrong.
     const std::string& verdict() const { return d_verdict; }

@@ -12,7 +12,7 @@
 #include "common/host_memory.h"
 #include "common/non_temporal_copy.h"
 #include "guards.h"
-#include "input_judge.h"
+#include "judged_decoder.h"
 #include "memory_in_place.h"
 #include "pipeline.h"
 #include "thread_team.h"
@@ -57,7 +57,7 @@ inline void check_run_options(const run_options& run, std::size_t max_work_items
  * \tparam Traits see backends.h
  */
 template <class Decoder, class Traits>
-class stream_decoder : public Decoder, public memory_in_place
+class stream_decoder : public judged_decoder<Decoder>, public memory_in_place
 {
 public:
     using job = typename Traits::job;
@@ -83,14 +83,6 @@ public:
         d_flushing = false;
     }
     bool full() const override { return d_pipeline->full(); }
-    bool done() override
-    {
-        const bool is = all_pulled();
-        if (is && d_judge) {
-            d_judge->conclude();
-        }
-        return is;
-    }
     bool wait(std::chrono::milliseconds limit) override
     {
         return d_pipeline->wait(limit);
@@ -107,13 +99,7 @@ public:
         d_output = {};
         d_finishing = false;
         restart();
-        if (d_judge) {
-            d_judge->reset();
-        }
-    }
-    std::string verdict() const override
-    {
-        return d_judge ? d_judge->verdict() : std::string();
+        d_judge->reset();
     }
     void set_max_latency_ms(double ms) override { d_deadline.set_latency_ms(ms); }
 
@@ -134,9 +120,7 @@ public:
         d_input.borrow(static_cast<const std::byte*>(items));
         const auto before = borrowed();
         const auto n = take_borrowed(count - std::min(count, before));
-        if (d_judge) {
-            d_judge->look_at(items, before, n);
-        }
+        d_judge->look_at(items, before, n);
         return n;
     }
     std::size_t borrowed() const override { return d_input.borrowed(); }
@@ -239,8 +223,7 @@ protected:
 
     // Functions for the derived class to implement.
 
-    //! Returns whether finish() was called and all output has been pulled.
-    virtual bool all_pulled()
+    bool all_pulled() override
     {
         return d_finishing && left() == 0 && d_pipeline->empty();
     }
@@ -414,7 +397,7 @@ protected:
     output_window d_output;
     // Declared after d_hooks, because the pipeline's threads call the hooks.
     process_bound<pipeline<job>> d_pipeline;
-    std::unique_ptr<input_judge> d_judge; // checks the input; may be nullptr
+    using judged_decoder<Decoder>::d_judge;
 
 private:
     memory_in_place* in_place() override { return this; }

@@ -36,19 +36,20 @@ TEST(repetition, Stream_DecodesToItsEnd)
     repetition_options o;
     o.times = 5;
     o.batch = 300;
-    const auto made = repetition_decoder::make(o);
-    auto& decoder = *made;
+    repetition_decoder decoder(o, {});
     EXPECT_EQ(decoder.active_backend(), "cpu");
     std::vector<std::uint8_t> bits;
     for (std::size_t at = 0; bits.size() < s.bits.size();) {
-        at += decoder.push(reinterpret_cast<const std::int8_t*>(s.values.data() + at),
+        at += decoder.push(reinterpret_cast<const std::byte*>(s.values.data() + at),
                            std::min<std::size_t>(777, s.values.size() - at));
         if (at == s.values.size()) {
             decoder.finish();
         }
-        std::uint8_t some[100];
+        std::byte some[100];
         const auto n = decoder.pull(some, 100);
-        bits.insert(bits.end(), some, some + n);
+        std::transform(some, some + n, std::back_inserter(bits), [](std::byte bit) {
+            return std::to_integer<std::uint8_t>(bit);
+        });
         if (n == 0) {
             decoder.wait(std::chrono::milliseconds(10));
         }
@@ -61,10 +62,10 @@ TEST(repetition, BadOptions_AreRefused)
 {
     repetition_options o;
     o.slots = 0;
-    EXPECT_THROW(repetition_decoder::make(o), std::invalid_argument);
+    EXPECT_THROW(repetition_decoder(o, {}), std::invalid_argument);
     o.slots = 3;
     o.backend = backend::cuda;
-    EXPECT_THROW(repetition_decoder::make(o), std::runtime_error);
+    EXPECT_THROW(repetition_decoder(o, {}), std::runtime_error);
 }
 
 TEST(repetition, Block_DecodesAndMovesTags)

@@ -13,22 +13,12 @@
 #include "pipeline/stream_decoder.h"
 #include <gnuradio/io_signature.h>
 #include <cstring>
+#include <numeric>
 
 namespace gr::gpufec {
 
 struct repetition_options : run_options {
     unsigned times = 3; //!< number R of repetitions, 1 to 255
-};
-
-//! A decoder of int8 soft values to bits, one per byte. A positive sum means bit 0.
-class repetition_decoder : public decoder
-{
-public:
-    using sptr = std::shared_ptr<repetition_decoder>;
-
-    static sptr make(const repetition_options& options, decoder_hooks hooks = {});
-    virtual std::size_t push(const std::int8_t* values, std::size_t count) = 0;
-    virtual std::size_t pull(std::uint8_t* bits, std::size_t count) = 0;
 };
 
 namespace repetition {
@@ -41,8 +31,33 @@ struct job {
     std::size_t bits = 0;
 };
 
+//! Decodes batches on the CPU, one job of the worker pool per batch.
+class cpu_repetition : public cpu_decoder<job>
+{
+public:
+    cpu_repetition(const setup& s, std::size_t bits, unsigned threads)
+        : cpu_decoder("plain", { bits, bits * s.times, bits }, threads), d_times(s.times)
+    {
+    }
+    ~cpu_repetition() override { stop(); }
+
+    void submit(unsigned slot, const job& j, const batch_memory& memory) override
+    {
+        d_pool.submit(slot, 1, [=](std::size_t, unsigned) {
+            const auto* from = reinterpret_cast<const std::int8_t*>(memory.input);
+            for (std::size_t i = 0; i < j.bits; ++i, from += d_times) {
+                memory.output[i] =
+                    std::byte(std::accumulate(from, from + d_times, 0) < 0);
+            }
+        });
+    }
+
+private:
+    const unsigned d_times;
+};
+
+//! pipeline/backends.h documents each member.
 struct traits {
-    using options = repetition_options;
     using setup = repetition::setup;
     using job = repetition::job;
     using decoder = std::unique_ptr<batch_decoder<job>>;
@@ -58,72 +73,38 @@ struct traits {
     {
         return 4096 * threads;
     }
-    static decoder make_cpu(const setup& s, std::size_t bits, unsigned threads);
-    static std::size_t cuda_batch(const setup&, unsigned, int)
+    static decoder make_cpu(const setup& s, std::size_t bits, unsigned threads)
+    {
+        return std::make_unique<cpu_repetition>(s, bits, threads);
+    }
+    static std::size_t cuda_batch(const setup&, unsigned, int) { return 1; }
+    static decoder make_cuda(const setup&, std::size_t, unsigned, int)
     {
         throw std::runtime_error("repetition codes require backend cpu");
     }
-    static decoder make_cuda(const setup& s, std::size_t, unsigned slots, int device)
-    {
-        cuda_batch(s, slots, device);
-        return nullptr;
-    }
 };
-
-class cpu_repetition : public cpu_decoder<job>
-{
-public:
-    cpu_repetition(const setup& s, std::size_t bits, unsigned threads)
-        : cpu_decoder("plain", { bits, bits * s.times, bits }, threads), d_times(s.times)
-    {
-    }
-    ~cpu_repetition() override { stop(); }
-
-    void submit(unsigned slot, const job& j, const batch_memory& memory) override
-    {
-        d_pool.submit(slot, 1, [=](std::size_t, unsigned) {
-            const auto* from = reinterpret_cast<const std::int8_t*>(memory.input);
-            for (std::size_t i = 0; i < j.bits; ++i, from += d_times) {
-                int sum = 0;
-                for (unsigned r = 0; r < d_times; ++r) {
-                    sum += from[r];
-                }
-                memory.output[i] = std::byte(sum < 0);
-            }
-        });
-    }
-
-private:
-    const unsigned d_times;
-};
-
-inline traits::decoder
-traits::make_cpu(const setup& s, std::size_t bits, unsigned threads)
-{
-    return std::make_unique<cpu_repetition>(s, bits, threads);
-}
 
 } // namespace repetition
 
-class repetition_decoder_impl
-    : public stream_decoder<repetition_decoder, repetition::traits>
+//! A decoder of int8 soft values to bits, one per byte. A positive sum means bit 0.
+class repetition_decoder : public stream_decoder<decoder, repetition::traits>
 {
 public:
-    repetition_decoder_impl(const repetition_options& o, decoder_hooks hooks)
+    repetition_decoder(const repetition_options& o, decoder_hooks hooks)
         : stream_decoder(o, std::move(hooks), 1)
     {
         require(o.times >= 1 && o.times <= 255, "times", o.times, "1 to 255");
         open({ o.times });
     }
 
-    std::size_t push(const std::int8_t* values, std::size_t count) override
+    std::size_t push(const std::byte* values, std::size_t count)
     {
         return take(count, [=](std::size_t first, std::size_t n, std::byte* to) {
             std::memcpy(to, values + first, n);
         });
     }
 
-    std::size_t pull(std::uint8_t* bits, std::size_t count) override
+    std::size_t pull(std::byte* bits, std::size_t count)
     {
         advance();
         const auto* const s = d_pipeline->ready();
@@ -162,12 +143,6 @@ private:
     std::size_t d_emitted = 0; // number of pulled bits of the oldest batch
 };
 
-inline repetition_decoder::sptr
-repetition_decoder::make(const repetition_options& options, decoder_hooks hooks)
-{
-    return make_process_bound<repetition_decoder_impl>(options, std::move(hooks));
-}
-
 //! The interface of the block. The module has such interfaces in its public headers.
 class repetition_interface : virtual public gr::block
 {
@@ -176,6 +151,7 @@ public:
     virtual int batch() const = 0;
     virtual std::string verdict() const = 0;
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
+    virtual double max_latency_ms() const = 0;
 };
 
 class repetition_block : public decoder_block<repetition_interface>
@@ -187,7 +163,7 @@ public:
                     gr::io_signature::make(1, 1, 1)),
           decoder_block(1, 1),
           d_options(options),
-          d_decoder(repetition_decoder::make(options, hooks()))
+          d_decoder(make_process_bound<repetition_decoder>(options, hooks()))
     {
         publish_choices();
         set_exact_rate(1, options.times);
@@ -198,12 +174,12 @@ private:
     const run_options& run() const override { return d_options; }
     std::size_t pull(std::byte* out, std::size_t capacity, std::uint64_t) override
     {
-        return d_decoder->pull(reinterpret_cast<std::uint8_t*>(out), capacity);
+        return d_decoder->pull(out, capacity);
     }
     bool push(input& in, input&) override
     {
         const bool some = take(in, [this](const std::byte* items, std::size_t count) {
-            return d_decoder->push(reinterpret_cast<const std::int8_t*>(items), count);
+            return d_decoder->push(items, count);
         });
         d_input_tags.release(next_item(in), [this](held_tag tag) {
             tag.offset /= d_options.times;
@@ -213,7 +189,7 @@ private:
     }
 
     const repetition_options d_options;
-    const repetition_decoder::sptr d_decoder;
+    const std::shared_ptr<repetition_decoder> d_decoder;
 };
 
 } // namespace gr::gpufec

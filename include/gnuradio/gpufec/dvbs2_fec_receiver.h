@@ -138,9 +138,14 @@ public:
     //! Has no effect with esn0 "estimated".
     //! \throws std::invalid_argument unless \p esn0_db is −10 to 30
     virtual void set_esn0_db(double esn0_db) = 0;
+    //! Returns the Es/N0 in dB that was set last, by a setter, a tag or the parameter;
+    //! NaN if the Es/N0 is estimated.
+    virtual double esn0_db() const = 0;
     //! Sets the longest time in ms that an incomplete batch waits for more input.
     //! \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
+    //! Returns the longest time in ms that an incomplete batch waits for more input.
+    virtual double max_latency_ms() const = 0;
 };
 
 } // namespace gr::gpufec

@@ -330,13 +330,20 @@ public:
     //! Sets the steps per nat of input and output LLRs, from the next frame on.
     //! \throws std::invalid_argument
     virtual void set_llr_scale(float llr_scale) = 0;
+    //! Returns the steps per nat of input and output LLRs.
+    virtual float llr_scale() const = 0;
     //! Sets the Es/N0 of symbol input, in dB, from the next frame on; with esn0 "tag",
     //! until the next tag. Has no effect with esn0 "estimated".
     //! \throws std::invalid_argument unless \p esn0_db is −10 to 30
     virtual void set_esn0_db(double esn0_db) = 0;
+    //! Returns the Es/N0 in dB of symbol input that was set last, by a setter, a tag or
+    //! the parameter; NaN if the Es/N0 is estimated, and for LLRs.
+    virtual double esn0_db() const = 0;
     //! Sets the longest time in ms that an incomplete batch waits for more input.
     //! \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
+    //! Returns the longest time in ms that an incomplete batch waits for more input.
+    virtual double max_latency_ms() const = 0;
     //! Returns the number of frames decoded so far.
     virtual std::uint64_t frame_count() const = 0;
     //! Returns the number of frames so far that are not codewords; for BBFRAMEs, the

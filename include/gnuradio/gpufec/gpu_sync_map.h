@@ -249,19 +249,30 @@ public:
     //! Sets p_insert for frames that are not yet in a batch.
     //! \throws std::invalid_argument
     virtual void set_p_insert(double p_insert) = 0;
+    //! Returns the p_insert that was set last.
+    virtual double p_insert() const = 0;
     //! Sets p_delete for frames that are not yet in a batch.
     //! \throws std::invalid_argument
     virtual void set_p_delete(double p_delete) = 0;
+    //! Returns the p_delete that was set last.
+    virtual double p_delete() const = 0;
     //! Sets p_substitute for frames that are not yet in a batch.
     //! \throws std::invalid_argument
     virtual void set_p_substitute(double p_substitute) = 0;
+    //! Returns the p_substitute that was set last.
+    virtual double p_substitute() const = 0;
     //! Sets the longest time in ms that an incomplete batch waits for more input.
     //! \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
+    //! Returns the longest time in ms that an incomplete batch waits for more input.
+    virtual double max_latency_ms() const = 0;
     //! Returns the number of frames decoded so far.
     virtual std::uint64_t frame_count() const = 0;
     //! Returns the number of frames so far that are not valid.
     virtual std::uint64_t error_count() const = 0;
+    //! Returns the number of length tags without a length of at least 1, whose frames are
+    //! dropped.
+    virtual std::uint64_t skipped_frame_count() const = 0;
     //! Returns the diagnosis of unsuitable input, naming the parameter to change; "" if
     //! the input seems right. The diagnosis is also logged once as a warning, and sent
     //! from the message port \c status as \c event "verdict".

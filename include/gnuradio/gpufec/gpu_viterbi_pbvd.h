@@ -241,6 +241,9 @@ public:
     virtual pmt::pmt_t lock_state() const = 0;
     //! Returns the number of soft values for which no code was found.
     virtual std::uint64_t dropped() const = 0;
+    //! Returns the number of frames decoded so far; 0 if streaming. A convolutional code
+    //! alone does not show which frames are wrong.
+    virtual std::uint64_t frame_count() const = 0;
     //! Returns the number of frames that a length tag cut short, plus the number of
     //! packets with a wrong length.
     virtual std::uint64_t skipped_frame_count() const = 0;

@@ -18,6 +18,7 @@
 #include <gnuradio/buffer_reader.h>
 #include <gnuradio/gpufec/decoder.h>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -155,8 +156,13 @@ public:
                 "max_latency_ms",
                 milliseconds,
                 "finite values from 0");
+        d_max_latency_ms = milliseconds;
         change("max_latency_ms",
                [this, milliseconds] { engine().set_max_latency_ms(milliseconds); });
+    }
+    double max_latency_ms() const override
+    {
+        return d_max_latency_ms < 0 ? run().max_latency_ms : d_max_latency_ms.load();
     }
 
 protected:
@@ -663,6 +669,7 @@ private:
     changes d_changes;
     std::string d_backend, d_verdict;
     int d_batch = 0;
+    std::atomic<double> d_max_latency_ms{ -1 }; // below 0: the value of run()
 
     bool d_may_borrow = false; // the decoder may read the input's ring in place
     // The rings of input and output, if they are read and written in place.

@@ -30,6 +30,7 @@ bool frame_gatherer::on_tag(const tag_t& tag)
     if (items > 0) {
         d_lengths.push_back({ tag.offset, std::uint64_t(items) });
     } else {
+        ++d_ignored;
         warn_once(d_warned_of_length,
                   "ignoring tags without a length of at least 1; the first holds " +
                       pmt_text(tag.value));
@@ -131,6 +132,7 @@ void frame_gatherer::restart()
 {
     clear();
     d_lengths.clear();
+    d_ignored = 0;
 }
 
 void frame_gatherer::warn_once(bool& warned, const std::string& text) const

@@ -78,6 +78,9 @@ public:
     //! Stores a length tag and returns true; returns false for other tags. Called with
     //! the tags in the order of items, before their items are gathered.
     bool on_tag(const tag_t& tag);
+    //! Returns the number of length tags that were ignored, because their value is not a
+    //! length of at least 1.
+    std::uint64_t ignored() const { return d_ignored; }
 
     //! Ends the stream. An incomplete frame becomes complete(), with a warning.
     void end();
@@ -106,7 +109,7 @@ private:
     std::deque<length> d_lengths; // length tags of items not gathered yet
     std::size_t d_every = 0, d_max_items = 0;
     std::vector<std::byte> d_items;
-    std::uint64_t d_count = 0, d_missing = 0;
+    std::uint64_t d_count = 0, d_missing = 0, d_ignored = 0;
     bool d_open = false, d_complete = false;
     bool d_warned_of_length = false, d_warned_of_overlap = false;
     bool d_warned_of_loose = false, d_warned_of_end = false;

@@ -34,10 +34,12 @@ public:
         return d_packets->packet_error_count();
     }
     void set_esn0_db(double esn0_db) override { d_decoder->set_esn0_db(esn0_db); }
+    double esn0_db() const override { return d_decoder->esn0_db(); }
     void set_max_latency_ms(double milliseconds) override
     {
         d_decoder->set_max_latency_ms(milliseconds);
     }
+    double max_latency_ms() const override { return d_decoder->max_latency_ms(); }
 
 private:
     const gpu_ldpc_dvbs2::sptr d_decoder;

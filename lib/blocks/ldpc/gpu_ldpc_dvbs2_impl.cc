@@ -58,6 +58,7 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const gpu_ldpc_dvbs2_options& given, pa
                                                              : pmt::pmt_t()),
       d_lengths(given.length_tag,
                 [this](const std::string& text) { d_logger->warn("{}", text); }),
+      d_llr_scale(given.llr_scale),
       d_decoder(ldpc_decoder::make(p.options, hooks()))
 {
     for (const auto& code : d_options.codes) {
@@ -69,8 +70,14 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const gpu_ldpc_dvbs2_options& given, pa
     message_port_register_out(d_llr_port);
     set_exact_rate(output_items(0), d_decoder->frame_items());
     if (d_symbols) {
-        d_decoder->set_esn0_db(d_symbols->esn0_db());
+        use_esn0_db(d_symbols->first_esn0_db());
     }
+}
+
+void gpu_ldpc_dvbs2_impl::use_esn0_db(double esn0_db)
+{
+    d_esn0_db = esn0_db;
+    d_decoder->set_esn0_db(esn0_db);
 }
 
 void gpu_ldpc_dvbs2_impl::restart()
@@ -78,7 +85,7 @@ void gpu_ldpc_dvbs2_impl::restart()
     if (d_symbols) {
         d_symbols->restart();
         select({ d_names[d_acm ? 0 : d_code], d_symbols->first() });
-        d_decoder->set_esn0_db(d_symbols->esn0_db());
+        use_esn0_db(d_symbols->first_esn0_db());
     } else {
         d_decoder->select(d_acm ? 0 : d_code);
     }
@@ -358,8 +365,7 @@ void gpu_ldpc_dvbs2_impl::apply(const held_tag& tag)
 {
     if (d_esn0_key && pmt::eqv(tag.key, d_esn0_key)) {
         if (pmt::is_real(tag.value) || pmt::is_integer(tag.value)) {
-            d_symbols->set_esn0_db(pmt::to_double(tag.value));
-            d_decoder->set_esn0_db(d_symbols->esn0_db());
+            use_esn0_db(pmt::to_double(tag.value));
         }
         return;
     }
@@ -449,6 +455,7 @@ void gpu_ldpc_dvbs2_impl::set_code(const std::string& given_name)
 void gpu_ldpc_dvbs2_impl::set_llr_scale(float llr_scale)
 {
     check_llr_scale(llr_scale);
+    d_llr_scale = llr_scale;
     change_when("llr_scale", [this, llr_scale] {
         if (d_decoder->missing() > 0) {
             return false; // all items of a frame have one scale
@@ -461,12 +468,10 @@ void gpu_ldpc_dvbs2_impl::set_llr_scale(float llr_scale)
 void gpu_ldpc_dvbs2_impl::set_esn0_db(double esn0_db)
 {
     check_esn0_db(esn0_db);
-    change("esn0_db", [this, esn0_db] {
-        if (d_symbols && d_symbols->level_is_given()) {
-            d_symbols->set_esn0_db(esn0_db);
-            d_decoder->set_esn0_db(esn0_db);
-        }
-    });
+    if (d_symbols && d_symbols->level_is_given()) {
+        d_esn0_db = esn0_db;
+        change("esn0_db", [this, esn0_db] { use_esn0_db(esn0_db); });
+    }
 }
 
 } // namespace gr::gpufec

@@ -14,6 +14,7 @@
 #include <gnuradio/gpufec/gpu_ldpc_dvbs2.h>
 #include <gnuradio/gpufec/ldpc.h>
 #include <atomic>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,7 +39,9 @@ public:
 
     void set_code(const std::string& name) override;
     void set_llr_scale(float llr_scale) override;
+    float llr_scale() const override { return d_llr_scale; }
     void set_esn0_db(double esn0_db) override;
+    double esn0_db() const override { return d_esn0_db; }
     int iterations() const override { return d_iterations; }
     double mean_iterations() const override { return d_mean_iterations; }
     std::uint64_t skipped_frame_count() const override { return d_skipped; }
@@ -80,6 +83,7 @@ private:
         return { have(), d_decoder->frame_items() };
     }
     bool select(const frame_kind& kind);
+    void use_esn0_db(double esn0_db);
 
     const ldpc_options d_options;
     const std::map<std::string, unsigned> d_index; // index of each code by its name
@@ -113,6 +117,8 @@ private:
     std::atomic<std::uint64_t> d_frames{ 0 }, d_failed{ 0 };
     std::atomic<int> d_iterations{ 0 };
     std::atomic<double> d_mean_iterations{ 0 };
+    std::atomic<float> d_llr_scale;
+    std::atomic<double> d_esn0_db{ NAN };
 
     // Declared last, so that it is destroyed first: its threads call this block.
     const ldpc_decoder::sptr d_decoder;

@@ -31,7 +31,7 @@ public:
      * \param esn0_db Es/N0 of the frames; NaN: estimated from each frame
      */
     symbol_input(const std::vector<ldpc_constellation>& all, double esn0_db)
-        : d_first_esn0_db(esn0_db), d_esn0_db(esn0_db)
+        : d_first_esn0_db(esn0_db)
     {
         for (const auto& c : all) {
             d_all.push_back(
@@ -78,15 +78,10 @@ public:
     }
 
     bool level_is_given() const { return !std::isnan(d_first_esn0_db); }
-    void set_esn0_db(double esn0_db) { d_esn0_db = esn0_db; }
-    double esn0_db() const { return d_esn0_db; }
+    double first_esn0_db() const { return d_first_esn0_db; }
 
     //! Begins another stream.
-    void restart()
-    {
-        d_selected = 0;
-        d_esn0_db = d_first_esn0_db;
-    }
+    void restart() { d_selected = 0; }
 
 private:
     struct entry {
@@ -96,7 +91,6 @@ private:
     std::vector<entry> d_all;
     unsigned d_selected = 0;
     const double d_first_esn0_db;
-    double d_esn0_db;
 };
 
 } // namespace gr::gpufec

@@ -165,7 +165,9 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
 void gpu_sync_map_impl::make_decoder()
 {
     d_decoder.reset();
-    d_decoder = sync_decoder::make(d_options, hooks());
+    auto options = d_options;
+    options.max_latency_ms = max_latency_ms();
+    d_decoder = sync_decoder::make(options, hooks());
     publish_choices();
 }
 
@@ -196,7 +198,7 @@ void gpu_sync_map_impl::restart()
     d_moving.clear();
     d_pushed = 0;
     d_frame_end = 0;
-    d_frames = d_failed = 0;
+    d_frames = d_failed = d_skipped = 0;
     d_judgement.clear();
 }
 
@@ -239,11 +241,14 @@ void gpu_sync_map_impl::take_channel()
     }
 }
 
-void gpu_sync_map_impl::set_max_latency_ms(double max_latency_ms)
+bool gpu_sync_map_impl::on_tag(const tag_t& tag)
 {
-    decoder_block::set_max_latency_ms(max_latency_ms);
-    change("made_with_max_latency_ms",
-           [this, max_latency_ms] { d_options.max_latency_ms = max_latency_ms; });
+    if (d_stream) {
+        return d_frame.is_length(tag.key);
+    }
+    const bool is_length = d_frame.on_tag(tag);
+    d_skipped = d_frame.ignored();
+    return is_length;
 }
 
 // Requires nothing while output is left to emit. Otherwise requires a new item of the

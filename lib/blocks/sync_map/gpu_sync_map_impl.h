@@ -43,11 +43,14 @@ public:
     {
         set_channel(&channel_setting::set_p_substitute, p);
     }
-    void set_max_latency_ms(double max_latency_ms) override;
+    double p_insert() const override { return d_channel.get().p_insert(); }
+    double p_delete() const override { return d_channel.get().p_delete(); }
+    double p_substitute() const override { return d_channel.get().p_substitute(); }
     std::uint64_t links_failed() const override { return d_links_failed; }
     std::uint64_t frames_again() const override { return d_frames_again; }
     std::uint64_t frame_count() const override { return d_frames; }
     std::uint64_t error_count() const override { return d_failed; }
+    std::uint64_t skipped_frame_count() const override { return d_skipped; }
 
 private:
     decoder& engine() override { return *d_decoder; }
@@ -62,10 +65,7 @@ private:
     bool push(input& in, input& second) override;
     // Removes length tags, because their values are lengths of the input. In stream mode
     // the values have no effect.
-    bool on_tag(const tag_t& tag) override
-    {
-        return d_stream ? d_frame.is_length(tag.key) : d_frame.on_tag(tag);
-    }
+    bool on_tag(const tag_t& tag) override;
     bool held_up() override;
     bool borrows_input() const override { return !d_options.priors; }
     bool all_pushed() override { return !d_frame.open(); }
@@ -121,7 +121,7 @@ private:
 
     // Copies of the decoder's counts, for getters that any thread may call.
     std::atomic<std::uint64_t> d_links_failed{ 0 }, d_frames_again{ 0 };
-    std::atomic<std::uint64_t> d_frames{ 0 }, d_failed{ 0 };
+    std::atomic<std::uint64_t> d_frames{ 0 }, d_failed{ 0 }, d_skipped{ 0 };
     std::string d_judgement;
 
     channel_setting d_channel;

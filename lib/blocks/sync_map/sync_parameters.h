@@ -53,7 +53,12 @@ public:
         change(d_channel.p_insert(), d_channel.p_delete(), p);
     }
 
-    //! Returns the channel if it has changed since the last call, otherwise nothing.
+    bsid_model get() const
+    {
+        std::lock_guard<std::mutex> guard(d_mutex);
+        return d_channel;
+    }
+    //! Returns the channel if it has changed since the last take(), otherwise nothing.
     std::optional<bsid_model> take()
     {
         std::lock_guard<std::mutex> guard(d_mutex);
@@ -71,7 +76,7 @@ private:
         d_changed = true;
     }
 
-    std::mutex d_mutex;
+    mutable std::mutex d_mutex;
     bsid_model d_channel;
     bool d_changed = false;
 };

@@ -78,8 +78,10 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
                 [this](const std::string& text) { d_logger->warn("{}", text); }),
       d_locks(options.lock == "auto"),
       d_status_period_s(status_period_s),
+      d_frame_output(options.termination == termination::streaming ? 0
+                     : packed_output ? (options.frame_bits + 7) / 8
+                                     : options.frame_bits),
       d_soft_scale(options.soft_scale),
-      d_max_latency_ms(options.max_latency_ms),
       d_decoder(viterbi_decoder::make(options, hooks()))
 {
     publish_choices();
@@ -102,8 +104,7 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
         set_exact_rate(code.period() * (packed_input ? 2 : 1),
                        std::uint64_t(code.values_per_period()) * (d_packed ? 8 : 1));
     } else {
-        set_exact_rate(d_packed ? (options.frame_bits + 7) / 8 : options.frame_bits,
-                       d_decoder->items_per_frame());
+        set_exact_rate(d_frame_output, d_decoder->items_per_frame());
     }
 }
 
@@ -173,6 +174,9 @@ gpu_viterbi_pbvd_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t 
         add_tag(item, d_metric_key, pmt::from_double(oldest.metric));
     }
     follow_lock(first + pulled);
+    if (d_frame_output > 0) {
+        d_frames = (first + pulled) / d_frame_output;
+    }
     return pulled;
 }
 
@@ -261,7 +265,7 @@ void gpu_viterbi_pbvd_impl::restart()
     d_changes.clear();
     d_channel_error_rate = d_metric = NAN;
     d_lengths.restart();
-    d_have = d_dropped = d_skipped = 0;
+    d_have = d_dropped = d_skipped = d_frames = 0;
     std::lock_guard<std::mutex> guard(d_lock_mutex);
     d_lock = viterbi_lock();
 }
@@ -301,12 +305,6 @@ void gpu_viterbi_pbvd_impl::set_soft_scale(float soft_scale)
             "finite values above 0");
     d_soft_scale = soft_scale;
     change("soft_scale", [this, soft_scale] { d_decoder->set_soft_scale(soft_scale); });
-}
-
-void gpu_viterbi_pbvd_impl::set_max_latency_ms(double max_latency_ms)
-{
-    decoder_block::set_max_latency_ms(max_latency_ms);
-    d_max_latency_ms = max_latency_ms;
 }
 
 } // namespace gr::gpufec

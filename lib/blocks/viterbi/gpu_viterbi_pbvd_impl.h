@@ -37,13 +37,12 @@ public:
 
     void set_soft_scale(float soft_scale) override;
     float soft_scale() const override { return d_soft_scale; }
-    void set_max_latency_ms(double max_latency_ms) override;
-    double max_latency_ms() const override { return d_max_latency_ms; }
     double channel_error_rate() const override { return d_channel_error_rate; }
     double metric() const override { return d_metric; }
     bool locked() const override;
     pmt::pmt_t lock_state() const override;
     std::uint64_t dropped() const override;
+    std::uint64_t frame_count() const override { return d_frames; }
     std::uint64_t skipped_frame_count() const override { return d_skipped; }
 
 private:
@@ -76,7 +75,7 @@ private:
     length_tags d_lengths;
     std::size_t d_have = 0;      // number of pushed items of the incomplete frame
     std::uint64_t d_dropped = 0; // number of dropped items
-    std::atomic<std::uint64_t> d_skipped{ 0 };
+    std::atomic<std::uint64_t> d_skipped{ 0 }, d_frames{ 0 };
     // Statistics of output that is not emitted yet.
     std::deque<viterbi_decoder::batch_statistics> d_statistics;
 
@@ -88,8 +87,8 @@ private:
     mutable std::mutex d_lock_mutex;
     viterbi_lock d_lock;
 
+    const std::size_t d_frame_output; // number of output items per frame; 0: streaming
     std::atomic<float> d_soft_scale;
-    std::atomic<double> d_max_latency_ms;
     std::atomic<double> d_channel_error_rate{ NAN }, d_metric{ NAN };
 
     // Declared last, so that it is destroyed first: its threads call this block.

@@ -48,8 +48,10 @@ ldpc_decoder_impl::ldpc_decoder_impl(const ldpc_options& options, decoder_hooks 
     d_partial.resize(largest);
     d_quantised.resize(spread);
     if (options.watch) {
-        d_judge =
+        auto judge =
             std::make_unique<frame_judge>(options, d_hooks, d_setup->constellations);
+        d_frame_judge = judge.get();
+        d_judge = std::move(judge);
     }
 }
 
@@ -97,8 +99,8 @@ void ldpc_decoder_impl::set_llr_scale(float scale)
     for (auto& f : d_formats) {
         f.reset();
     }
-    if (judge()) {
-        judge()->set_llr_scale(scale);
+    if (d_frame_judge) {
+        d_frame_judge->set_llr_scale(scale);
     }
 }
 
@@ -112,9 +114,9 @@ std::size_t ldpc_decoder_impl::push(const void* values, std::size_t count)
 {
     const auto kind = now();
     const auto n = add_input(values, count);
-    if (judge()) {
-        judge()->select(kind.code, kind.constellation);
-        judge()->look_at(values, 0, n);
+    if (d_frame_judge) {
+        d_frame_judge->select(kind.code, kind.constellation);
+        d_frame_judge->look_at(values, 0, n);
     }
     return n;
 }
@@ -178,8 +180,8 @@ void ldpc_decoder_impl::drop_incomplete()
 {
     d_have = 0;
     forget_unneeded();
-    if (judge()) {
-        judge()->drop_incomplete();
+    if (d_frame_judge) {
+        d_frame_judge->drop_incomplete();
     }
 }
 
@@ -304,8 +306,8 @@ std::size_t ldpc_decoder_impl::take_borrowed(std::size_t count)
 {
     std::size_t taken = 0;
     advance();
-    if (judge()) {
-        judge()->select(now().code, now().constellation);
+    if (d_frame_judge) {
+        d_frame_judge->select(now().code, now().constellation);
     }
     while (taken < count && d_pipeline->filling()) {
         if (d_have == 0) {

@@ -82,10 +82,6 @@ private:
     {
         return d_options.codeword || soft() ? code.n() : code.k();
     }
-    ldpc::frame_judge* judge() const
-    {
-        return static_cast<ldpc::frame_judge*>(d_judge.get());
-    }
     std::size_t add_input(const void* values, std::size_t count);
 
     void require_bits(bool bits) const;
@@ -200,6 +196,7 @@ private:
 
     void end_frame(std::size_t frames_in_batch);
 
+    ldpc::frame_judge* d_frame_judge = nullptr; // nullptr: the input is not checked
     ldpc_options d_options;
     std::optional<report> d_report;
     // The codeword and the LLRs of the frame whose output is being pulled, if the options

@@ -107,8 +107,8 @@ void ldpc_decoder_impl::begin_frame(const slot& s, const frame_batch::frame& fra
     const auto& status =
         reinterpret_cast<const frame_status*>(s.status)[d_emitted_frames];
     d_report = report{ d_frame++, frame.code, status.iterations, status.unsatisfied };
-    if (judge()) {
-        judge()->count(status.unsatisfied == 0);
+    if (d_frame_judge) {
+        d_frame_judge->count(status.unsatisfied == 0);
     }
     const auto* const bits = decisions(s, frame);
     const auto& code = d_options.codes[frame.code];

@@ -4,7 +4,8 @@
 /* Decodes several reads (received copies) of each frame, one read per step. The priors of
  * a read come from the reads that were decoded before. A batch contains one read of each
  * of its frames; the frames may be at different steps. Frames finish in order, because
- * all need the same number of steps.
+ * all need the same number of steps. If each frame has one read, an ordinary decoder
+ * decodes it.
  */
 
 #include "common/checked_size.h"
@@ -42,24 +43,60 @@ const sync_reads_options& checked(const sync_reads_options& o)
 // Returns whether posteriors are passed between reads as doubles.
 bool in_doubles(const sync_options& o) { return o.precision != sync_precision::float32; }
 
-// Returns the options of the decoder that decodes single reads.
+// Returns the options of the decoder that decodes one of several reads.
 sync_options one_read(const sync_reads_options& o, std::size_t most)
 {
     sync_options one = o;
     one.max_batch = o.max_batch ? std::min(o.max_batch, most) : most;
-    if (o.reads > 1) {
-        one.priors = true;
-        one.output = in_doubles(o) ? sync_output::posteriors64 : sync_output::posteriors;
-    }
+    one.priors = true;
+    one.output = in_doubles(o) ? sync_output::posteriors64 : sync_output::posteriors;
     return one;
 }
 
-} // namespace
-
-class sync_reads_decoder_impl : public sync_reads_decoder
+//! Decoder of frames with one read each.
+class single_read_decoder : public sync_reads_decoder
 {
 public:
-    sync_reads_decoder_impl(const sync_reads_options& options, decoder_hooks hooks)
+    single_read_decoder(const sync_reads_options& options, decoder_hooks hooks)
+        : d_options(checked(options)),
+          d_decoder(sync_decoder::make(options, std::move(hooks)))
+    {
+    }
+
+    bool push_frame(const void* items, std::size_t count, const float* priors) override
+    {
+        return d_decoder->push_frame(items, count, priors);
+    }
+    bool pull(sync_decoder::frame& f) override { return d_decoder->pull(f); }
+
+    void finish() override { d_decoder->finish(); }
+    bool ready() override { return d_decoder->ready(); }
+    bool due() const override { return d_decoder->due(); }
+    void flush() override { d_decoder->flush(); }
+    bool full() const override { return d_decoder->full(); }
+    bool done() override { return d_decoder->done(); }
+    bool wait(std::chrono::milliseconds limit) override { return d_decoder->wait(limit); }
+    void reset() override { d_decoder->reset(); }
+    void set_max_latency_ms(double ms) override { d_decoder->set_max_latency_ms(ms); }
+    std::size_t batch() const override { return d_decoder->batch(); }
+    std::string active_backend() const override { return d_decoder->active_backend(); }
+    std::string active_device() const override { return d_decoder->active_device(); }
+    std::string verdict() const override { return d_decoder->verdict(); }
+
+    const sync_reads_options& options() const override { return d_options; }
+    drift_range window() const override { return d_decoder->window(); }
+    std::size_t symbol_bytes() const override { return d_decoder->symbol_bytes(); }
+
+private:
+    const sync_reads_options d_options;
+    const sync_decoder::sptr d_decoder;
+};
+
+//! Decoder of frames with several reads each.
+class several_reads_decoder : public sync_reads_decoder
+{
+public:
+    several_reads_decoder(const sync_reads_options& options, decoder_hooks hooks)
         : d_options(checked(options)),
           d_setup(make_setup(options)),
           d_rule(options.code.frame_symbols(),
@@ -181,8 +218,7 @@ private:
         std::vector<std::byte> items; // items of all reads
         std::vector<std::size_t> lengths, begins;
         read_beliefs beliefs;
-        std::vector<float> priors; // priors of a frame with one read; empty: uniform
-        unsigned step = 0;         // index of the next decoding step
+        unsigned step = 0; // index of the next decoding step
         sync_status status{};
         std::vector<std::byte> output;
     };
@@ -238,13 +274,7 @@ private:
         w.begins.clear();
         w.step = 0;
         w.status = { 0, 0, 0, 0, 0 };
-        const auto* const weights = d_options.priors ? priors : nullptr;
-        if (d_options.reads > 1) {
-            d_rule.begin(w.beliefs, weights);
-        } else {
-            const auto values = std::size_t(d_setup.outputs) * d_setup.code.q();
-            w.priors.assign(weights, weights ? weights + values : nullptr);
-        }
+        d_rule.begin(w.beliefs, d_options.priors ? priors : nullptr);
     }
 
     void add_read(const std::byte* items, std::size_t count)
@@ -293,41 +323,28 @@ private:
             return false;
         }
         const auto r = w.step % d_options.reads;
-        const float* priors = nullptr;
-        if (d_options.reads > 1) {
-            priors = d_rule.priors(w.beliefs, r);
-        } else if (!w.priors.empty()) {
-            priors = w.priors.data();
-        }
-        return d_decoder->push_frame(w.items.data() + w.begins[r], w.lengths[r], priors);
+        return d_decoder->push_frame(
+            w.items.data() + w.begins[r], w.lengths[r], d_rule.priors(w.beliefs, r));
     }
 
     void take(const sync_decoder::frame& f)
     {
         auto& w = *d_in_flight.front();
         const auto R = d_options.reads;
-        if (R == 1) {
-            const auto* const bytes = static_cast<const std::byte*>(f.output);
-            w.output.assign(bytes, bytes + f.output_bytes);
-            w.status = f.status;
-        } else {
-            if (f.status.valid) {
-                const auto r = w.step % R;
-                in_doubles(d_options)
-                    ? d_rule.take(w.beliefs, r, static_cast<const double*>(f.output))
-                    : d_rule.take(w.beliefs, r, static_cast<const float*>(f.output));
-                auto status = f.status;
-                status.log_probability = w.status.log_probability +
-                                         (w.step < R ? f.status.log_probability : 0);
-                w.status = status;
-            }
+        if (f.status.valid) {
+            const auto r = w.step % R;
+            in_doubles(d_options)
+                ? d_rule.take(w.beliefs, r, static_cast<const double*>(f.output))
+                : d_rule.take(w.beliefs, r, static_cast<const float*>(f.output));
+            auto status = f.status;
+            status.log_probability =
+                w.status.log_probability + (w.step < R ? f.status.log_probability : 0);
+            w.status = status;
         }
-        if (++w.step < (R > 1 ? R * d_options.passes : 1)) {
+        if (++w.step < R * d_options.passes) {
             d_waiting.push_back(std::move(d_in_flight.front()));
         } else {
-            if (R > 1) {
-                write(w);
-            }
+            write(w);
             d_decoded.push_back(std::move(d_in_flight.front()));
             ++d_ended;
         }
@@ -366,6 +383,8 @@ private:
     std::uint64_t d_number = 0;
 };
 
+} // namespace
+
 void check_reads(const sync_reads_options& o)
 {
     checked_size(o.reads).within(1, sync_reads_options::max_reads, "reads");
@@ -378,7 +397,10 @@ void check_reads(const sync_reads_options& o)
 sync_reads_decoder::sptr sync_reads_decoder::make(const sync_reads_options& options,
                                                   decoder_hooks hooks)
 {
-    return make_process_bound<sync_reads_decoder_impl>(options, std::move(hooks));
+    if (options.reads == 1) {
+        return make_process_bound<single_read_decoder>(options, std::move(hooks));
+    }
+    return make_process_bound<several_reads_decoder>(options, std::move(hooks));
 }
 
 } // namespace gr::gpufec

@@ -75,16 +75,12 @@ void locking_viterbi_decoder::reset()
     d_now = viterbi_lock();
     d_statistics.reset();
     d_stream_statistics.clear();
-    if (d_judge) {
-        d_judge->reset();
-    }
+    d_judge->reset();
 }
 
 double locking_viterbi_decoder::chance_error_rate() const
 {
-    return d_now.locked ? d_now.chance_error_rate
-           : d_judge    ? d_judge->chance_error_rate()
-                        : std::numeric_limits<double>::quiet_NaN();
+    return d_now.locked ? d_now.chance_error_rate : d_judge->chance_error_rate();
 }
 
 std::size_t locking_viterbi_decoder::borrow(const void* items, std::size_t count)
@@ -94,9 +90,7 @@ std::size_t locking_viterbi_decoder::borrow(const void* items, std::size_t count
         return d_input.borrow(
             static_cast<const std::byte*>(items), count, d_options.soft_scale, n);
     });
-    if (d_judge) {
-        d_judge->look_at(items, borrowed, taken);
-    }
+    d_judge->look_at(items, borrowed, taken);
     return taken;
 }
 
@@ -107,9 +101,7 @@ std::size_t locking_viterbi_decoder::push(const void* items, std::size_t count)
     const auto all = take_items(count, [&](std::size_t taken, std::size_t n) {
         return d_input.push(from + taken * size, n, d_options.soft_scale);
     });
-    if (d_judge) {
-        d_judge->look_at(items, 0, all);
-    }
+    d_judge->look_at(items, 0, all);
     return all;
 }
 

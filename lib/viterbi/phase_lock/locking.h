@@ -12,6 +12,7 @@
 #include "lock_plan.h"
 #include "phase_search.h"
 #include "pipeline/guards.h"
+#include "pipeline/judged_decoder.h"
 #include "pipeline/memory_in_place.h"
 #include "viterbi/stream/decoder_impl.h"
 #include "viterbi/stream/frame_finder.h"
@@ -47,7 +48,8 @@ namespace gr::gpufec {
  *    before the stage are re-encoded.
  *  - Stretch: the number of stages from one check to the next.
  */
-class locking_viterbi_decoder : public viterbi_decoder_base, public memory_in_place
+class locking_viterbi_decoder : public judged_decoder<viterbi_decoder_base>,
+                                public memory_in_place
 {
 public:
     locking_viterbi_decoder(const viterbi_options& options, decoder_hooks hooks);
@@ -70,24 +72,11 @@ public:
     {
         return d_input.passing() ? d_decoder->full() : ahead() >= d_max_ahead;
     }
-    bool done() override
-    {
-        advance();
-        const bool is = d_finishing && d_ended && !d_output.available();
-        if (is && d_judge) {
-            d_judge->conclude();
-        }
-        return is;
-    }
     bool wait(std::chrono::milliseconds limit) override
     {
         return ready() || (d_state == state::locked && d_decoder->wait(limit));
     }
     void reset() override;
-    std::string verdict() const override
-    {
-        return d_judge ? d_judge->verdict() : std::string();
-    }
     void set_max_latency_ms(double ms) override
     {
         d_decoder->set_max_latency_ms(ms);
@@ -128,9 +117,7 @@ public:
     {
         d_decoder->set_soft_scale(scale);
         d_options.soft_scale = scale;
-        if (d_judge) {
-            d_judge->set_soft_scale(scale);
-        }
+        d_judge->set_soft_scale(scale);
     }
     double chance_error_rate() const override;
 
@@ -207,6 +194,11 @@ private:
     std::size_t ahead() const;
 
     void advance();
+    bool all_pulled() override
+    {
+        advance();
+        return d_finishing && d_ended && !d_output.available();
+    }
 
     template <class Pull>
     std::size_t pull(Pull&& from_output)
@@ -274,7 +266,6 @@ private:
     std::optional<viterbi::frame_finder> d_finder;
     const unsigned d_forks = forks_so_far();
     std::shared_ptr<viterbi_decoder_base> d_decoder; // the inner decoder, of code d_which
-    std::unique_ptr<viterbi::signal_judge> d_judge;  // checks the input; may be nullptr
     unsigned d_which = 0;
 
     state d_state = state::searching;

@@ -62,9 +62,7 @@ public:
             take(count, [&](std::size_t first, std::size_t n, std::byte* to) {
                 put(from + first * d_setup->caller_factor(), n, d_options.soft_scale, to);
             });
-        if (d_judge) {
-            d_judge->look_at(items, 0, taken);
-        }
+        d_judge->look_at(items, 0, taken);
         return taken;
     }
 
@@ -256,9 +254,7 @@ public:
     {
         check_scale(scale);
         d_options.soft_scale = scale;
-        if (d_judge) {
-            static_cast<signal_judge&>(*d_judge).set_soft_scale(scale);
-        }
+        d_judge->set_soft_scale(scale);
         // Borrowed floats are scaled when their batch is decoded.
         if (!borrowing()) {
             d_scale = { 0, { scale, scale } };
@@ -268,11 +264,7 @@ public:
             d_scale.values[1] = scale;
         }
     }
-    double chance_error_rate() const override
-    {
-        return d_judge ? d_judge->chance_error_rate()
-                       : std::numeric_limits<double>::quiet_NaN();
-    }
+    double chance_error_rate() const override { return d_judge->chance_error_rate(); }
     const conv_code& code() const override { return d_options.code; }
     unsigned decode_length() const override { return plan().decode_length; }
     unsigned overlap() const override { return plan().overlap; }

@@ -62,7 +62,7 @@ public:
     void conclude() override;
     void reset() override;
     double chance_error_rate() const override;
-    void set_soft_scale(float scale) { d_options.soft_scale = scale; }
+    void set_soft_scale(float scale) override { d_options.soft_scale = scale; }
 
     //! Number of judged windows after which a missing signal is reported; at the end of a
     //! stream it is reported after fewer windows.

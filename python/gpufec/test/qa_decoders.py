@@ -241,6 +241,18 @@ class decoder_blocks:
             with self.assertRaisesRegex(ValueError, "max_latency_ms is .*: allowed are"):
                 block.set_max_latency_ms(wrong)
 
+    def test_Getters_FollowSettersAndFrames(self):
+        block = self.block(backend="cpu", max_latency_ms=7.5)
+        self.assertEqual(block.max_latency_ms(), 7.5)
+        block.set_max_latency_ms(2)
+        for _ in range(2): # counts begin again with each run
+            self.decode(block)
+            self.assertEqual(block.max_latency_ms(), 2)
+            self.assertEqual(block.frame_count(), self.frame_count)
+            self.assertEqual(block.skipped_frame_count(), 0)
+
+    frame_count = 0 # number of frames in the items; a stream of bits has none
+
     def test_positive_bit(self):
         """Negated values with the other positive_bit decode to the same bits or to negated LLRs."""
         expected = self.decode(self.block(backend="cpu"))
@@ -294,6 +306,7 @@ class qa_viterbi(decoder_blocks, unittest.TestCase):
 
 class qa_ldpc(decoder_blocks, unittest.TestCase):
     N = 16200
+    frame_count = 8
 
     def make_items(self):
         codeword, _ = support.run(
@@ -332,9 +345,11 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
         """A wrong scale changes the output; set_llr_scale() with the right one restores it."""
         loud, _ = self.decode(self.block(backend="cpu", llr_scale=1.0))
         block = self.block(backend="cpu", llr_scale=1e6)
+        self.assertEqual(block.llr_scale(), 1e6)
         lost, _ = self.decode(block)
         self.assertFalse(np.array_equal(lost, loud))
         block.set_llr_scale(1.0)
+        self.assertEqual(block.llr_scale(), 1.0)
         found, _ = self.decode(block)
         np.testing.assert_array_equal(found, loud)
 
@@ -362,6 +377,7 @@ class qa_ldpc_llrs(decoder_blocks, unittest.TestCase):
     have the sign convention of the input."""
     make_items = qa_ldpc.make_items
     gated = qa_ldpc.gated
+    frame_count = qa_ldpc.frame_count
 
     def block(self, **parameters):
         return gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", max_iterations=8,
@@ -374,6 +390,7 @@ class qa_ldpc_llrs(decoder_blocks, unittest.TestCase):
 class qa_sync_stream(decoder_blocks, unittest.TestCase):
     dtype = np.float32
     mode = "stream"
+    frame_count = 60
 
     def make_items(self):
         self.frames = small_frames(60, 0.03)[1]
@@ -406,6 +423,17 @@ class qa_sync_framed(qa_sync_stream):
         output, tags = self.decode(self.block(backend="cpu"), framed_source(frames))
         self.assertEqual(sum(tag[1] == "sync_valid" for tag in tags), 40000)
         self.assertEqual(len(output), 40000 * SMALL["frame_symbols"] * SMALL["q"])
+
+    def test_TagsWithoutLength_AreCounted(self):
+        """Frames whose tag has no length of at least 1 are dropped and counted."""
+        block = self.block(backend="cpu")
+        lengths = [0 if f % 5 == 2 else len(frame) for f, frame in enumerate(self.frames)]
+        starts = np.cumsum([0] + [len(frame) for frame in self.frames])
+        tags = [(int(at), pmt.intern("packet_len"), pmt.from_long(n))
+                for at, n in zip(starts, lengths)]
+        for _ in range(2):
+            self.decode(block, support.vector_source(np.concatenate(self.frames), tags))
+            self.assertEqual((block.frame_count(), block.skipped_frame_count()), (48, 12))
 
 
 if __name__ == "__main__":

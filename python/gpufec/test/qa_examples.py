@@ -39,16 +39,26 @@ class qa_examples(unittest.TestCase):
         self.assertGreater(wrong, 0)
         self.assertLess(wrong / bits, 1e-3)
 
+    def run_flowgraph(self, path):
+        """Generates and runs a flowgraph of GNU Radio Companion. Returns what it prints."""
+        with tempfile.TemporaryDirectory() as folder:
+            run("grcc", "-o", folder, path, HOME=folder,
+                GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))
+            return run(sys.executable,
+                       os.path.join(folder, os.path.basename(path).replace(".grc", ".py")))
+
+    def check_symbols(self, output):
+        wrong, symbols = map(int, re.search(r"(\d+) wrong symbols of (\d+)", output).groups())
+        self.assertEqual(symbols, 21000)
+        self.assertTrue(0.005 < wrong / symbols < 0.02)
+
     @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
     def test_companion_flowgraphs(self):
         # qa_flowgraphs.py tests the other flowgraphs, which have windows.
         for name in ("dvbs2_fec_receiver.grc", "sync_stream.grc", "viterbi_ber.grc", "viterbi_ccsds.grc",
                      "viterbi_dvb_3_4.grc"):
-            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
-                run("grcc", "-o", folder, os.path.join(EXAMPLES, name), HOME=folder,
-                    GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))
-                program = os.path.join(folder, name.replace(".grc", ".py"))
-                output = run(sys.executable, program)
+            with self.subTest(name):
+                output = self.run_flowgraph(os.path.join(EXAMPLES, name))
                 if name.startswith("viterbi"):
                     self.check_error_rate(output, 3e6)
                 elif name.startswith("dvbs2"):
@@ -61,10 +71,21 @@ class qa_examples(unittest.TestCase):
                     self.assertEqual(frames, 2000 * 188 // 6041)
                     self.assertEqual(sent, frames * 6041 // 188)
                 else:
-                    wrong, symbols = map(int, re.search(
-                        r"(\d+) wrong symbols of (\d+)", output).groups())
-                    self.assertEqual(symbols, 21000)
-                    self.assertTrue(0.005 < wrong / symbols < 0.02)
+                    self.check_symbols(output)
+
+    @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
+    def test_FlowgraphsOfEarlierVersions_StillRun(self):
+        """The flowgraphs in tests/saved_flowgraphs were saved with early versions of the blocks,
+        which had fewer parameters."""
+        def flowgraph(name):
+            return self.run_flowgraph(os.path.join(ROOT, "tests", "saved_flowgraphs", name))
+
+        self.check_error_rate(flowgraph("viterbi_ccsds.grc"), 3e6)
+        self.check_symbols(flowgraph("sync_stream.grc"))
+        right, received = map(int, re.search(r"(\d+) packets right of (\d+) received",
+                                             flowgraph("dvbs2_fec_receiver.grc")).groups())
+        self.assertEqual(right, received)
+        self.assertGreater(received, 1900)
 
     @unittest.skipUnless(shutil.which("grcc") and importlib.util.find_spec("PyQt5"),
                          "GNU Radio Companion or Qt is not installed")

@@ -390,7 +390,11 @@ class qa_symbols(unittest.TestCase):
         tags = [(8100 * 3 + 5, pmt.mp("esn0_db"), pmt.from_double(2.25))]
         _, right = decode(received, esn0="given", esn0_db=2.25, **code)
         _, wrong = decode(received, esn0="given", esn0_db=12.0, **code)
-        _, mixed = decode(received, "symbols", tags, esn0="tag", esn0_db=12.0, **code)
+        decoder = gpufec.gpu_ldpc_dvbs2(soft_input="symbols", max_iterations=50, esn0="tag",
+                                        esn0_db=12.0, **code)
+        self.assertEqual(decoder.esn0_db(), 12)
+        _, mixed = qa_support.run(source_of(received, "symbols", tags), decoder)
+        self.assertEqual(decoder.esn0_db(), 2.25)
         right, wrong, mixed = ([v for _, v in qa_support.tags_of(t, "ldpc_iterations")]
                                for t in (right, wrong, mixed))
         self.assertEqual(mixed, wrong[:4] + right[4:])
@@ -450,7 +454,9 @@ class qa_symbols(unittest.TestCase):
             self.assertIn(receiver.active_backend(), ("cpu", "cuda"))
             self.assertGreater(receiver.mean_iterations(), 1)
             receiver.set_esn0_db(5)
+            self.assertTrue(np.isnan(receiver.esn0_db())) # the Es/N0 is estimated
             receiver.set_max_latency_ms(10)
+            self.assertEqual(receiver.max_latency_ms(), 10)
             with self.assertRaises(ValueError):
                 receiver.set_esn0_db(40)
         for wrong, text in ((dict(soft_input="int8"), "soft_input"), (dict(isi=256), "isi"),
@@ -631,6 +637,7 @@ class qa_symbols(unittest.TestCase):
         decoder = gpufec.gpu_ldpc_dvbs2(soft_input="symbols", constellation="8psk", rate="2/3",
                                         backend="cpu", esn0="given")
         decoder.set_esn0_db(7.5)
+        self.assertEqual(decoder.esn0_db(), 7.5)
         with self.assertRaisesRegex(ValueError, "esn0_db is -11"):
             decoder.set_esn0_db(-11)
         with self.assertRaisesRegex(ValueError, "no MODCOD of it at 1/2"):

@@ -284,6 +284,8 @@ class qa_sync_map_running(unittest.TestCase):
         block.set_p_delete(0.02)
         block.set_p_insert(0.01)
         block.set_p_substitute(0.001)
+        self.assertEqual((block.p_insert(), block.p_delete(), block.p_substitute()),
+                         (0.01, 0.02, 0.001))
         out, tags = run(framed_source(short), block)
         self.assertEqual(values(tags, "sync_valid"), [True] * 30)
         self.assertGreater(np.mean(out == symbols), 0.7)

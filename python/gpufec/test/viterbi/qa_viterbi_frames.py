@@ -46,6 +46,17 @@ class qa_viterbi_frames(unittest.TestCase):
                 self.check(support.random_bits(frame_bits * 5, frame_bits), frame_bits,
                            termination=termination)
 
+    def test_FrameCount_IsThatOfDecodedFrames(self):
+        coded = support.encode_frames(support.random_bits(7 * 61, 1), 61,
+                                      termination="terminated")
+        for packed in (True, False):
+            decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", termination="terminated",
+                                              frame_bits=61, packed_output=packed)
+            for cut, frames in ((0, 7), (1, 6)):
+                items = support.soft_values(coded).ravel()[:coded.size - cut]
+                support.run(support.vector_source(items), decoder)
+                self.assertEqual(decoder.frame_count(), frames)
+
     def test_counts_over_three_batches(self):
         for termination in TERMINATIONS:
             for frames in (1, 2, 3, 4, 5, 7, 8, 9, 11, 12):

@@ -1,0 +1,247 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Decodes frames that the caller marks, and puts them into batches. */
+
+#include "decoder_impl.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace gr::gpufec {
+
+namespace {
+
+class framed_decoder : public sync_decoder_impl
+{
+public:
+    framed_decoder(const sync_options& options, decoder_hooks hooks)
+        : sync_decoder_impl(options, std::move(hooks))
+    {
+        open_channel();
+    }
+
+    bool push_frame(const void* items, std::size_t count, const float* priors) override
+    {
+        if (!capacity_for_frame()) {
+            return false;
+        }
+        if (!d_setup->placed) {
+            write_framed(*d_setup, items, count, priors, next_input());
+            added({ 0, std::int64_t(count) });
+            return true;
+        }
+        const auto length = length_of_frame(*d_setup, count);
+        const auto kept = length > 0 ? count : 0;
+        if (d_items + kept > d_layout.item_capacity) {
+            send();
+            if (!capacity_for_frame()) {
+                return false;
+            }
+        }
+        if (kept > 0) {
+            const auto size = d_setup->item_bytes();
+            std::memcpy(d_pipeline->filling()->input + d_layout.items_at + d_items * size,
+                        items,
+                        kept * size);
+        }
+        add_placed({ length, std::uint32_t(d_items) }, count);
+        return true;
+    }
+
+    // Appends items of the open frame, up to the length that can be decoded; further
+    // items are only counted.
+    std::size_t push(const void* items, std::size_t count) override
+    {
+        d_pipeline.require_this_process(); // items that complete no frame do not reach it
+        const std::size_t most = d_setup->max_items;
+        const auto size = d_setup->item_bytes();
+        const auto kept = std::min(count, most - std::min(most, d_part.size() / size));
+        const auto* const from = static_cast<const std::byte*>(items);
+        d_part.insert(d_part.end(), from, from + kept * size);
+        d_have += count;
+        return count;
+    }
+
+    bool end_frame(const float* priors) override
+    {
+        if (!borrowing()) {
+            const bool whole = d_part.size() == d_have * d_setup->item_bytes();
+            if (!push_frame(d_part.data(), whole ? d_have : beyond_limits, priors)) {
+                return false;
+            }
+            d_part.clear();
+            d_have = 0;
+            return true;
+        }
+        if (!capacity_for_frame()) {
+            return false;
+        }
+        const auto at = d_input.end() - d_input.first() - kept_of_open();
+        const auto count = std::exchange(d_have, 0);
+        const auto length =
+            std::exchange(d_too_long, false) ? -1 : length_of_frame(*d_setup, count);
+        add_placed({ length, std::uint32_t(length > 0 ? at : 0) }, count);
+        return true;
+    }
+
+    std::size_t skip(std::size_t count) override
+    {
+        return borrowing() ? take_borrowed(count, false) : count;
+    }
+
+    bool pull(frame& f) override
+    {
+        release_emitted();
+        if (d_emitted == 0) {
+            advance(); // once per slot only, because advance() reads the clock
+        }
+        const auto place = pull_from_slot(f);
+        if (!place) {
+            return false;
+        }
+        f.status.log_probability -= place->items * d_log_item;
+        f.begin = f.status.start_drift;
+        f.locked = f.status.valid;
+        f.bound = 0;
+        return true;
+    }
+
+    bool can_borrow() const override
+    {
+        return d_setup->placed && d_have + d_count + d_number == 0 &&
+               d_pipeline->empty() && stream_decoder::can_borrow();
+    }
+
+    bool full() const override
+    {
+        return stream_decoder::full() || (d_next && !d_pipeline->empty());
+    }
+
+private:
+    static constexpr std::size_t beyond_limits = INT32_MAX;
+
+    void begin_channel() override
+    {
+        d_log_item = std::log(d_setup->item_weight);
+        d_layout = d_setup->placed_input(d_batch);
+    }
+
+    void restart() override
+    {
+        sync_decoder_impl::restart();
+        d_items = d_have = 0;
+        d_too_long = false;
+        d_part.clear();
+    }
+    void advance() override { send_due(); }
+    void send() override
+    {
+        job j{ d_count };
+        j.placed = d_setup->placed;
+        j.items = d_items;
+        j.borrowed = borrowing();
+        const auto layout = rows();
+        d_count = d_items = 0;
+        j.borrowed ? submit(j, d_input.end() - kept_of_open(), layout)
+                   : submit(j, layout);
+    }
+    bool can_borrow_output() const override { return !d_setup->drifts; }
+
+    // Releases pulled frames, switches to a waiting channel if possible, and returns
+    // whether a frame can be written to the open slot.
+    bool capacity_for_frame()
+    {
+        release_emitted();
+        take_next();
+        return open_slot();
+    }
+
+    void add_placed(const placed_frame& place, std::size_t count)
+    {
+        auto* const table = reinterpret_cast<placed_frame*>(d_pipeline->filling()->input);
+        table[d_count] = place;
+        if (place.length > 0) {
+            d_items = place.at + std::size_t(place.length);
+        }
+        added({ 0, std::int64_t(count) });
+    }
+
+    // Returns the number of borrowed items of the open frame that will be decoded.
+    std::size_t kept_of_open() const { return d_too_long ? 0 : d_have; }
+
+    // Returns the number of items that the open batch can still borrow. The limit is one
+    // item more than a batch may have, so that a frame that is too long is detected.
+    std::size_t borrowed_capacity() const
+    {
+        const auto reached = std::size_t(d_input.end() - d_input.first());
+        return d_layout.item_capacity + 1 - std::min(d_layout.item_capacity + 1, reached);
+    }
+
+    std::size_t take_borrowed(std::size_t count) override
+    {
+        return take_borrowed(count, true);
+    }
+
+    // Marks borrowed items as received. If \p of_frame is true, the items belong to the
+    // open frame; otherwise they are skipped.
+    std::size_t take_borrowed(std::size_t count, bool of_frame)
+    {
+        std::size_t taken = 0;
+        advance();
+        while (taken < count && capacity_for_frame()) {
+            const auto n = std::min(count - taken, borrowed_capacity());
+            // Items between frames, or of frames that are too long, have filled the
+            // batch.
+            if (n == 0 && d_count > 0) {
+                send();
+                continue;
+            }
+            d_input.took(n);
+            taken += n;
+            d_have += of_frame ? n : 0;
+            d_too_long |= n == 0 || d_have > d_setup->max_items;
+            if (d_count == 0 && kept_of_open() == 0) {
+                d_input.skip();
+            }
+        }
+        return taken;
+    }
+
+    void store_borrowed() override
+    {
+        const auto size = d_setup->item_bytes();
+        const auto* const borrowed = d_input.borrowed_position();
+        if (d_items > 0) {
+            std::memcpy(d_pipeline->filling()->input + d_layout.items_at,
+                        borrowed,
+                        d_items * size);
+        }
+        const auto kept = kept_of_open();
+        const auto* const open =
+            borrowed + (d_input.end() - d_input.first() - kept) * size;
+        d_part.assign(open, open + kept * size);
+        // If the frame is too long, d_part holds fewer items than d_have; end_frame()
+        // checks this.
+        d_too_long = false;
+        d_input.skip(); // the slot and d_part hold all items that are needed
+        d_input.copy_borrowed([](auto, auto, auto) {});
+    }
+
+    double d_log_item = 0; // log-probability of a random item
+    setup::placed_batch d_layout{};
+    std::size_t d_items = 0; // number of items of the placed frames in the open slot
+    std::size_t d_have = 0;  // number of items of the open frame
+    std::vector<std::byte> d_part; // items of the open frame, unless they are borrowed
+    bool d_too_long = false;       // the open frame is borrowed and too long
+};
+
+} // namespace
+
+sync_decoder::sptr make_framed_decoder(const sync_options& options, decoder_hooks hooks)
+{
+    return make_process_bound<framed_decoder>(options, std::move(hooks));
+}
+
+} // namespace gr::gpufec

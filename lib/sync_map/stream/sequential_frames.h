@@ -1,0 +1,49 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Decodes a stream that is cut into frames sequentially. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_SEQUENTIAL_FRAMES_H
+#define INCLUDED_GPUFEC_SYNC_MAP_STREAM_SEQUENTIAL_FRAMES_H
+
+#include "stream_engine.h"
+
+namespace gr::gpufec {
+
+//! Engine in which each frame begins with the end metrics of the previous frame.
+class sequential_frames : public stream_engine
+{
+public:
+    explicit sequential_frames(sync_decoder_impl& decoder) : stream_engine(decoder) {}
+
+    void advance() override
+    {
+        while (d_cutter.ready() && d.open_slot()) {
+            d.added(d_cutter.write(d.next_input()));
+        }
+        d.send_due();
+    }
+    bool pull(sync_decoder::frame& f) override
+    {
+        const auto place = d.pull_from_slot(f);
+        if (!place) {
+            return false;
+        }
+        f.begin = place->origin + f.status.start_drift;
+        f.locked = f.status.valid && follows(f.status, place->items);
+        f.bound = 0;
+        return true;
+    }
+    // The answer is false once per slot, because advance() reads the clock.
+    bool decoded() const override { return d.d_emitted > 0; }
+    bool ready() override { return d.stream_decoder::ready(); }
+    void release_emitted() override { d.sync_decoder_impl::release_emitted(); }
+    std::size_t waiting() const override { return d.d_count; }
+    bool idle() const override { return d.d_count == 0; }
+    bool ended() override { return d_cutter.done(); }
+    std::size_t ahead() const override { return d_cutter.held(); }
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_STREAM_SEQUENTIAL_FRAMES_H */
