@@ -12,7 +12,7 @@
 #include "common/host_memory.h"
 #include "common/non_temporal_copy.h"
 #include "guards.h"
-#include "judged_decoder.h"
+#include "input_judge.h"
 #include "memory_in_place.h"
 #include "pipeline.h"
 #include "thread_team.h"

@@ -10,7 +10,7 @@
 
 namespace gr::gpufec {
 
-//! What a decoder computes from its code.
+//! Tables that a decoder computes from its code.
 struct reed_solomon_decoder_kernel::tables {
     tables(const reed_solomon_code& code,
            unsigned interleaving,

@@ -357,9 +357,10 @@ void searching_frames::carry_frames_forward()
         d_flight[i].abandoned = true;
     }
     if (!std::exchange(d.d_said_carried, true)) {
-        d.log(log_level::warning,
-              "the beginnings of most frames cannot be estimated independently: one thread "
-              "decodes one frame after the other");
+        d.log(
+            log_level::warning,
+            "the beginnings of most frames cannot be estimated independently: one thread "
+            "decodes one frame after the other");
     }
 }
 

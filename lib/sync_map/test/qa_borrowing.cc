@@ -10,6 +10,8 @@
 #include <random>
 
 namespace gr::gpufec::sync_map {
+
+using std::chrono::milliseconds;
 namespace {
 
 // A caller's buffer from which a decoder borrows items. Items are overwritten as soon as
@@ -110,11 +112,7 @@ decode_borrowed_frames(const sync_options& options,
         }
         all([&](auto n) { return ring.skip(n); }, f % 4 * 11);
     }
-    decoder->finish();
-    while (!decoder->done()) {
-        take_all<float>(*decoder, out);
-        decoder->wait(milliseconds(10));
-    }
+    finish(*decoder, [&] { take_all<float>(*decoder, out); });
     ring.release_borrowed();
     EXPECT_TRUE(ring.over() || ring.back() == items.size());
     return out;
@@ -142,11 +140,7 @@ TEST(sync_decoder_borrowing, BorrowedFrames_DecodeAsPushed)
             }
             count += frame.size();
         }
-        decoder->finish();
-        while (!decoder->done()) {
-            take_all<float>(*decoder, pushed);
-            decoder->wait(milliseconds(10));
-        }
+        finish(*decoder, [&] { take_all<float>(*decoder, pushed); });
     }
     ASSERT_EQ(pushed.begins.size(), data.received.size());
     EXPECT_FALSE(pushed.valid[20] || pushed.valid[21]);
@@ -195,11 +189,7 @@ TEST(sync_decoder_borrowing, BorrowedStream_DecodesAsPushed)
                         decoder->wait(milliseconds(10));
                     }
                 }
-                decoder->finish();
-                while (!decoder->done()) {
-                    take_all<float>(*decoder, borrowed);
-                    decoder->wait(milliseconds(10));
-                }
+                finish(*decoder, [&] { take_all<float>(*decoder, borrowed); });
                 ring.release_borrowed();
                 EXPECT_TRUE(ring.over() || ring.back() == items.size());
                 EXPECT_EQ(borrowed.values, pushed.values) << batch << ' ' << until;
@@ -251,11 +241,7 @@ TEST(sync_decoder_borrowing, ChannelChangeWithinFrame_DecodesAsPushed)
                 decoder->wait(milliseconds(10));
             }
         }
-        decoder->finish();
-        while (!decoder->done()) {
-            pull();
-            decoder->wait(milliseconds(10));
-        }
+        finish(*decoder, pull);
     }
     ASSERT_EQ(outputs[0].size(), 12u);
     EXPECT_EQ(outputs[0], outputs[1]);

@@ -90,11 +90,7 @@ decoded_stream decode(const sync_options& options,
         at += decoder->push(items.data() + at, std::min(piece, items.size() - at));
         take_all(*decoder, out);
     }
-    decoder->finish();
-    while (!decoder->done()) {
-        take_all(*decoder, out);
-        decoder->wait(milliseconds(10));
-    }
+    finish(*decoder, [&] { take_all(*decoder, out); });
     out.links_failed = decoder->links_failed();
     out.frames_again = decoder->frames_again();
     return out;
@@ -378,11 +374,7 @@ TEST_P(sync_stream_search, DISABLED_LongNoise_LosesLockInConstantMemory)
         }
     }
     const auto late = resident();
-    decoder->finish();
-    while (!decoder->done()) {
-        take();
-        decoder->wait(milliseconds(10));
-    }
+    finish(*decoder, take);
     EXPECT_GT(frames, bits / 2100 - 10);
     EXPECT_EQ(locked, 0u);
     EXPECT_LE(late, early + (8u << 20));
@@ -645,11 +637,7 @@ TEST_P(sync_stream_search, ChannelChange_KeepsLock)
             next += 5001;
         }
     }
-    decoder->finish();
-    while (!decoder->done()) {
-        take_all(*decoder, out);
-        decoder->wait(milliseconds(10));
-    }
+    finish(*decoder, [&] { take_all(*decoder, out); });
     EXPECT_EQ(out.begins.size(), c.frames);
     unsigned locked = 0, wrong = 0;
     const sync_options sent(c.code, c.channel);
@@ -667,8 +655,8 @@ TEST_P(sync_stream_search, ChannelChange_KeepsLock)
 
 TEST_P(sync_stream_search, ChannelWithoutSearch_IsDecodedSequentially)
 {
-    // Frames cannot search with the other channel. The engine changes twice. A slip causes
-    // failed boundary matches, whose count continues over changes of the channel.
+    // Frames cannot search with the other channel. The engine changes twice. A slip
+    // causes failed boundary matches, whose count continues over changes of the channel.
     const stream_case c{ codebook_davey_mackay(10, 32, 40, 4), { 5e-3, 5e-3 }, 90 };
     auto items = received(c);
     items.erase(items.begin() + 20 * 400, items.begin() + 20 * 400 + 60);
@@ -692,11 +680,7 @@ TEST_P(sync_stream_search, ChannelWithoutSearch_IsDecodedSequentially)
         }
     }
     decoder->push(items.data() + at, items.size() - at);
-    decoder->finish();
-    while (!decoder->done()) {
-        take_all(*decoder, out);
-        decoder->wait(milliseconds(10));
-    }
+    finish(*decoder, [&] { take_all(*decoder, out); });
     EXPECT_GT(failed, 0u);
     EXPECT_GE(out.begins.size(), c.frames - 1);
     EXPECT_GE(std::count(out.locked.begin(), out.locked.end(), true), c.frames - 10);

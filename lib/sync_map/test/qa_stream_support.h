@@ -13,8 +13,6 @@
 
 namespace gr::gpufec::sync_map {
 
-using std::chrono::milliseconds;
-
 struct decoded_stream {
     std::vector<double> values;
     std::vector<std::int64_t> begins;
@@ -49,11 +47,7 @@ decoded_stream decode_stream(const sync_options& options,
         at += decoder->push(items.data() + at * size, std::min(piece, count - at));
         take_all<Value>(*decoder, out);
     }
-    decoder->finish();
-    while (!decoder->done()) {
-        take_all<Value>(*decoder, out);
-        decoder->wait(milliseconds(10));
-    }
+    finish(*decoder, [&] { take_all<Value>(*decoder, out); });
     return out;
 }
 

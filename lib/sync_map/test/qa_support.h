@@ -13,7 +13,9 @@
 #include "qa_vectors.h"
 #include "sync_map/model/reference.h"
 #include "sync_map/stream/traits.h"
+#include <gnuradio/gpufec/sync_map.h>
 #include <gtest/gtest.h>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -525,6 +527,17 @@ inline void check_impossible_frames(const decoder_maker& make)
     const auto decoded = decode_frames(dead, dead.options, make);
     check(decoded[0], false);
     check(decoded[1], true);
+}
+
+//! Ends the input and calls \p take until all frames are pulled.
+template <class Take>
+void finish(sync_decoder& decoder, Take&& take)
+{
+    decoder.finish();
+    while (!decoder.done()) {
+        take();
+        decoder.wait(std::chrono::milliseconds(10));
+    }
 }
 
 } // namespace gr::gpufec::sync_map
