@@ -10,8 +10,6 @@
 #include <random>
 
 namespace gr::gpufec::sync_map {
-
-using std::chrono::milliseconds;
 namespace {
 
 // A caller's buffer from which a decoder borrows items. Items are overwritten as soon as

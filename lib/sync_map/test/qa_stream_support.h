@@ -13,6 +13,8 @@
 
 namespace gr::gpufec::sync_map {
 
+using std::chrono::milliseconds;
+
 struct decoded_stream {
     std::vector<double> values;
     std::vector<std::int64_t> begins;
