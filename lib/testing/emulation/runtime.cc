@@ -616,8 +616,9 @@ cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned)
     FAILS_IF_TOLD("cudaHostRegister");
     std::lock_guard<std::mutex> lock(emulated.mutex);
     bool fresh = true;
-    const auto error =
-        within_memory([&] { fresh = emulated.registered.insert({ memory, bytes }).second; });
+    const auto error = within_memory([&] {
+        fresh = emulated.registered.insert({ memory, bytes }).second;
+    });
     return fresh ? error : noted(cudaErrorInvalidValue);
 }
 
