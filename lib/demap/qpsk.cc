@@ -1,0 +1,81 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Quantises QPSK symbols with the scale of the previous window. */
+
+#include "qpsk.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gr::gpufec::demap {
+
+void qpsk_quantiser::restart()
+{
+    d_level = 0;
+    d_window = 1;
+    d_have = d_summands = 0;
+    d_sum = 0;
+}
+
+// Converts `count` parts of symbols that belong to the current window.
+template <class Part>
+void qpsk_quantiser::convert_window(const Part* parts,
+                                    std::size_t count,
+                                    std::int8_t* out)
+{
+    const float scale = d_level > 0 ? mean_magnitude / d_level : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const float part = float(parts[i]) * scale;
+        const float number = part == part ? part : 0;
+        const float value = std::min(std::max(number, -127.0f), 127.0f);
+        out[i] = std::int8_t(int(value + std::copysign(0.5f, value)));
+    }
+    constexpr auto largest = std::numeric_limits<float>::max();
+    const float limit = d_level > 0 ? std::min(256 * d_level, largest) : largest;
+    double sum = d_sum;
+    unsigned summands = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const float magnitude = std::abs(float(parts[i]));
+        const bool counts = magnitude > 0;
+        sum += counts ? std::min(magnitude, limit) : 0;
+        summands += counts;
+    }
+    d_sum = sum;
+    d_summands += summands;
+}
+
+template <class Part>
+void qpsk_quantiser::convert_all(const Part* parts, std::size_t count, std::int8_t* out)
+{
+    while (count > 0) {
+        const auto n = std::min<std::size_t>(count, d_window - d_have);
+        convert_window(parts, 2 * n, out);
+        parts += 2 * n;
+        out += 2 * n;
+        count -= n;
+        d_have += unsigned(n);
+        if (d_have == d_window) {
+            if (d_summands > 0) {
+                d_level = float(d_sum / d_summands);
+            }
+            d_window = std::min(2 * d_window, max_window);
+            d_have = d_summands = 0;
+            d_sum = 0;
+        }
+    }
+}
+
+void qpsk_quantiser::convert(const void* symbols, std::size_t count, std::int8_t* out)
+{
+    switch (d_format) {
+    case symbol_format::float32:
+        return convert_all(static_cast<const float*>(symbols), count, out);
+    case symbol_format::int16:
+        return convert_all(static_cast<const std::int16_t*>(symbols), count, out);
+    case symbol_format::int8:
+        return convert_all(static_cast<const std::int8_t*>(symbols), count, out);
+    }
+}
+
+} // namespace gr::gpufec::demap
