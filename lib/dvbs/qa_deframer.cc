@@ -228,12 +228,17 @@ TEST(DvbsDeframer, Slips_CostOnlyThePacketsThatTheyCut)
         const auto r = decode(packed(bits));
         EXPECT_EQ(r.count.losses, 1u) << test;
         // Packets whose last frame ends before the slip, and those whose first frame
-        // begins after the lost or inserted bits.
+        // begins after the lost or inserted bits. If one end of a frame is cut off, the
+        // packet that ends or begins with this frame may still be corrected.
         auto expected = numbers(0, place / frame_bits - 11);
         const auto next = test % 4 < 2 ? place + slip : place;
         const auto later = numbers((next + frame_bits - 1) / frame_bits, count - 11);
         expected.insert(expected.end(), later.begin(), later.end());
-        EXPECT_EQ(right_packets(r, sent), expected) << test;
+        const auto right = right_packets(r, sent);
+        EXPECT_TRUE(std::includes(
+            right.begin(), right.end(), expected.begin(), expected.end()))
+            << test;
+        EXPECT_LE(right.size(), expected.size() + 2);
         // Eight frames after the slip are enough to notice it.
         EXPECT_LE(r.count.errors, 11u);
         EXPECT_EQ(std::count_if(r.packets.begin(), r.packets.end(), [](auto& p) {
