@@ -45,7 +45,7 @@ dvbs_deframer_impl::dvbs_deframer_impl(const std::string& length_tag)
 
 void dvbs_deframer_impl::restart()
 {
-    d_deframer.restart();
+    d_decoder.restart();
     d_made.clear();
     d_packets.clear();
     d_sent = 0;
@@ -111,7 +111,7 @@ void dvbs_deframer_impl::take(const std::uint8_t* bytes, std::size_t count)
     d_made.clear();
     d_packets.clear();
     d_sent = 0;
-    d_deframer.push(bytes, count, d_made, d_packets);
+    d_decoder.push(bytes, count, d_made, d_packets);
     d_received += count;
     hold_tags();
     this->count();
@@ -131,7 +131,7 @@ void dvbs_deframer_impl::end()
     d_made.clear();
     d_packets.clear();
     d_sent = 0;
-    d_deframer.finish(d_made, d_packets);
+    d_decoder.finish(d_made, d_packets);
     hold_tags();
     count();
     judge(nullptr, 0);
@@ -164,8 +164,8 @@ void dvbs_deframer_impl::hold_tags()
 
 void dvbs_deframer_impl::count()
 {
-    const auto& now = d_deframer.count();
-    d_synchronised = d_deframer.synchronised();
+    const auto& now = d_decoder.count();
+    d_synchronised = d_decoder.synchronised();
     d_packet_count = now.packets;
     d_errors = now.errors;
     d_corrected = now.corrected;

@@ -1,13 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block dvbs_deframer, based on dvbs::deframer. */
+/* The block dvbs_deframer, based on dvbs::packet_decoder. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_DVBS_DVBS_DEFRAMER_IMPL_H
 #define INCLUDED_GPUFEC_BLOCKS_DVBS_DVBS_DEFRAMER_IMPL_H
 
 #include "blocks/common/tagged_block.h"
-#include "dvbs/deframer.h"
+#include "dvbs/packet_decoder.h"
 #include <gnuradio/gpufec/dvbs_deframer.h>
 #include <atomic>
 #include <chrono>
@@ -44,10 +44,10 @@ private:
 
     const pmt::pmt_t d_status_port, d_begin_key, d_error_key, d_source;
 
-    dvbs::deframer d_deframer;
+    dvbs::packet_decoder d_decoder;
     std::vector<std::uint8_t> d_made; // packets that are being emitted
     std::size_t d_sent = 0;           // number of their bytes already emitted
-    std::vector<dvbs::deframer::packet> d_packets; // status of the packets in d_made
+    std::vector<dvbs::packet_decoder::packet> d_packets; // status of the packets in d_made
     std::uint64_t d_made_before = 0;               // bytes of the packets before d_made
     bool d_ended = false;
 

@@ -4,7 +4,7 @@
 /* Tests of the decoder of DVB-S frames: packets, status and counts after errors, slips,
  * fades and noise. The transmitter is independent of the library. */
 
-#include "deframer.h"
+#include "packet_decoder.h"
 #include "qa_transmitter.h"
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 
 struct received {
     bytes out;
-    std::vector<deframer::packet> packets;
-    deframer::counts count;
+    std::vector<packet_decoder::packet> packets;
+    packet_decoder::counts count;
     bool synchronised;
 };
 
@@ -27,7 +27,7 @@ struct received {
 received decode(const bytes& stream, std::size_t part = 0)
 {
     received r;
-    deframer decoder;
+    packet_decoder decoder;
     for (std::size_t at = 0; at < stream.size();) {
         const auto n = std::min(part ? part : stream.size(), stream.size() - at);
         decoder.push(&stream[at], n, r.out, r.packets);
@@ -81,7 +81,7 @@ std::vector<std::size_t> numbers(std::size_t first, std::size_t end)
 
 } // namespace
 
-TEST(DvbsDeframer, StreamWithoutErrors_GivesEveryPacketThatIsComplete)
+TEST(DvbsPacketDecoder, StreamWithoutErrors_GivesEveryPacketThatIsComplete)
 {
     std::mt19937 random(1);
     const auto sent = random_packets(300, random);
@@ -97,7 +97,7 @@ TEST(DvbsDeframer, StreamWithoutErrors_GivesEveryPacketThatIsComplete)
     }
 }
 
-TEST(DvbsDeframer, AnyBeginningAndSequence_GiveTheSamePackets)
+TEST(DvbsPacketDecoder, AnyBeginningAndSequence_GiveTheSamePackets)
 {
     std::mt19937 random(2);
     const auto sent = random_packets(40, random);
@@ -125,7 +125,7 @@ TEST(DvbsDeframer, AnyBeginningAndSequence_GiveTheSamePackets)
     }
 }
 
-TEST(DvbsDeframer, AnyPartsOfTheStream_GiveTheSameResult)
+TEST(DvbsPacketDecoder, AnyPartsOfTheStream_GiveTheSameResult)
 {
     std::mt19937 random(3);
     const auto sent = random_packets(100, random);
@@ -150,7 +150,7 @@ TEST(DvbsDeframer, AnyPartsOfTheStream_GiveTheSameResult)
     }
 }
 
-TEST(DvbsDeframer, UpToEightWrongBytes_AreCorrectedAndCounted)
+TEST(DvbsPacketDecoder, UpToEightWrongBytes_AreCorrectedAndCounted)
 {
     std::mt19937 random(4);
     constexpr unsigned count = 200;
@@ -184,7 +184,7 @@ TEST(DvbsDeframer, UpToEightWrongBytes_AreCorrectedAndCounted)
     EXPECT_EQ(r.count.losses, 0u);
 }
 
-TEST(DvbsDeframer, WrongSyncBytes_CostNothing)
+TEST(DvbsPacketDecoder, WrongSyncBytes_CostNothing)
 {
     std::mt19937 random(5);
     const auto sent = random_packets(200, random);
@@ -207,7 +207,7 @@ TEST(DvbsDeframer, WrongSyncBytes_CostNothing)
     EXPECT_TRUE(std::is_sorted(right.begin(), right.end()));
 }
 
-TEST(DvbsDeframer, Slips_CostOnlyThePacketsThatTheyCut)
+TEST(DvbsPacketDecoder, Slips_CostOnlyThePacketsThatTheyCut)
 {
     std::mt19937 random(6);
     constexpr unsigned count = 120;
@@ -251,7 +251,7 @@ TEST(DvbsDeframer, Slips_CostOnlyThePacketsThatTheyCut)
     }
 }
 
-TEST(DvbsDeframer, FadeWithoutSlip_CostsOnlyThePacketsWithinIt)
+TEST(DvbsPacketDecoder, FadeWithoutSlip_CostsOnlyThePacketsWithinIt)
 {
     std::mt19937 random(7);
     const auto sent = random_packets(120, random);
@@ -270,7 +270,7 @@ TEST(DvbsDeframer, FadeWithoutSlip_CostsOnlyThePacketsWithinIt)
     }
 }
 
-TEST(DvbsDeframer, InversionWithinTheStream_IsFollowed)
+TEST(DvbsPacketDecoder, InversionWithinTheStream_IsFollowed)
 {
     std::mt19937 random(8);
     const auto sent = random_packets(120, random);
@@ -284,7 +284,7 @@ TEST(DvbsDeframer, InversionWithinTheStream_IsFollowed)
     EXPECT_EQ(right_packets(decode(frames), sent), expected);
 }
 
-TEST(DvbsDeframer, ShortAndConstantAndNoisyStreams_GiveNothing)
+TEST(DvbsPacketDecoder, ShortAndConstantAndNoisyStreams_GiveNothing)
 {
     std::mt19937 random(9);
     EXPECT_TRUE(decode({}).out.empty());
@@ -300,12 +300,12 @@ TEST(DvbsDeframer, ShortAndConstantAndNoisyStreams_GiveNothing)
     }
 }
 
-TEST(DvbsDeframer, Restart_BeginsANewStream)
+TEST(DvbsPacketDecoder, Restart_BeginsANewStream)
 {
     std::mt19937 random(10);
     const auto sent = random_packets(60, random);
     const auto frames = transmitter().send(sent);
-    deframer decoder;
+    packet_decoder decoder;
     received r;
     decoder.push(frames.data(), 30 * frame_bytes + 77, r.out, r.packets);
     decoder.restart();

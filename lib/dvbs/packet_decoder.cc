@@ -3,7 +3,7 @@
 
 /* Tracks the frames of a DVB-S stream and decodes their packets. */
 
-#include "deframer.h"
+#include "packet_decoder.h"
 #include <algorithm>
 
 namespace gr::gpufec::dvbs {
@@ -46,13 +46,13 @@ unsigned ones(unsigned bits) { return __builtin_popcount(bits); }
 
 } // namespace
 
-deframer::deframer()
+packet_decoder::packet_decoder()
     : d_reed_solomon(reed_solomon_code::standard("dvb")), d_dispersal(dispersal())
 {
     d_frames.reserve(stored_frames * frame_bytes);
 }
 
-void deframer::restart()
+void packet_decoder::restart()
 {
     d_received.clear();
     d_first = d_searched = 0;
@@ -61,7 +61,7 @@ void deframer::restart()
     d_count = {};
 }
 
-void deframer::push(const std::uint8_t* bytes,
+void packet_decoder::push(const std::uint8_t* bytes,
                     std::size_t count,
                     std::vector<std::uint8_t>& out,
                     std::vector<packet>& packets)
@@ -72,20 +72,20 @@ void deframer::push(const std::uint8_t* bytes,
     discard();
 }
 
-void deframer::finish(std::vector<std::uint8_t>& out, std::vector<packet>& packets)
+void packet_decoder::finish(std::vector<std::uint8_t>& out, std::vector<packet>& packets)
 {
     // search() waits for the byte after a frame, because frames may begin at any bit.
     const std::uint8_t padding = 0;
     push(&padding, 1, out, packets);
 }
 
-bool deframer::arrived(std::uint64_t first, std::size_t bytes) const
+bool packet_decoder::arrived(std::uint64_t first, std::size_t bytes) const
 {
     return first + bytes <= d_first + d_received.size();
 }
 
 // Discards bytes that neither search() nor lose() can need any more.
-void deframer::discard()
+void packet_decoder::discard()
 {
     const auto needed = d_synchronised ? d_bit / 8 : d_searched;
     constexpr auto before = (window + 1) * frame_bytes;
@@ -97,7 +97,7 @@ void deframer::discard()
 }
 
 // Searches one more frame. Returns false if it has not arrived.
-bool deframer::search()
+bool packet_decoder::search()
 {
     if (!arrived(d_searched, frame_bytes + 1)) {
         return false;
@@ -117,14 +117,14 @@ bool deframer::search()
     return true;
 }
 
-std::uint8_t deframer::expected_sync(std::uint64_t frame) const
+std::uint8_t packet_decoder::expected_sync(std::uint64_t frame) const
 {
     return frame % group_packets ? sync_byte : std::uint8_t(~sync_byte);
 }
 
 // Takes the next frame and outputs the packet that it completes. Returns false if the
 // frame has not arrived.
-bool deframer::track(std::vector<std::uint8_t>& out, std::vector<packet>& packets)
+bool packet_decoder::track(std::vector<std::uint8_t>& out, std::vector<packet>& packets)
 {
     const auto byte = d_bit / 8;
     const unsigned shift = d_bit % 8;
@@ -161,7 +161,7 @@ bool deframer::track(std::vector<std::uint8_t>& out, std::vector<packet>& packet
 }
 
 // Begins a search with the frame in which the sync bytes became wrong.
-void deframer::lose()
+void packet_decoder::lose()
 {
     // A wrong sync byte has four errors on average, and a right one few. So the sum of
     // errors − 2 over the wrong sync bytes is greater than over any other run of the latest
@@ -183,7 +183,7 @@ void deframer::lose()
 }
 
 // Decodes the packet whose last bytes are in the latest frame.
-void deframer::make_packet(std::vector<std::uint8_t>& out, std::vector<packet>& packets)
+void packet_decoder::make_packet(std::vector<std::uint8_t>& out, std::vector<packet>& packets)
 {
     static constexpr auto from = deinterleaving();
     const auto* const frames =

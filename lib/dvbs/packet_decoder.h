@@ -3,8 +3,8 @@
 
 /* From the decoded bits of a DVB-S stream to transport-stream packets: EN 300 421, 4.4. */
 
-#ifndef INCLUDED_GPUFEC_DVBS_DEFRAMER_H
-#define INCLUDED_GPUFEC_DVBS_DEFRAMER_H
+#ifndef INCLUDED_GPUFEC_DVBS_PACKET_DECODER_H
+#define INCLUDED_GPUFEC_DVBS_PACKET_DECODER_H
 
 #include "sync_search.h"
 #include <gnuradio/gpufec/reed_solomon.h>
@@ -27,7 +27,7 @@ namespace gr::gpufec::dvbs {
  * which the sync bytes became wrong. A packet is output when the 12 frames that contain
  * its bytes have arrived, and only packets whose 12 frames were found together are output.
  */
-class deframer
+class packet_decoder
 {
 public:
     //! Counts since construction or restart().
@@ -46,7 +46,7 @@ public:
         int corrected; //!< number of corrected symbols, or reed_solomon_decoder_kernel::failed
     };
 
-    deframer();
+    packet_decoder();
 
     /*!
      * \brief Processes the next bytes of the stream, eight bits each, the first most
@@ -118,4 +118,4 @@ private:
 
 } // namespace gr::gpufec::dvbs
 
-#endif /* INCLUDED_GPUFEC_DVBS_DEFRAMER_H */
+#endif /* INCLUDED_GPUFEC_DVBS_PACKET_DECODER_H */
