@@ -160,23 +160,11 @@ bool packet_decoder::track(std::vector<std::uint8_t>& out, std::vector<packet>& 
     return true;
 }
 
-// Begins a search with the frame in which the sync bytes became wrong.
+// Begins a search with the frame before the latest `window` frames. As d_error_sum has
+// become too great only now, no frame before these can have had a wrong beginning.
 void packet_decoder::lose()
 {
-    // A wrong sync byte has four errors on average, and a right one few. So the sum of
-    // errors − 2 over the wrong sync bytes is greater than over any other run of the latest
-    // sync bytes.
-    int sum = 0, greatest = 0;
-    unsigned wrong = 0;
-    for (unsigned n = 1; n <= window; ++n) {
-        sum += int(d_sync_errors[(d_frame - n) % window]) - 2;
-        if (sum > greatest) {
-            greatest = sum;
-            wrong = n;
-        }
-    }
-    // Bits may be missing after the last right sync byte.
-    d_searched = (d_bit - (wrong + 1) * frame_bits) / 8;
+    d_searched = (d_bit - (window + 1) * frame_bits) / 8;
     d_search.restart();
     d_synchronised = false;
     ++d_count.losses;

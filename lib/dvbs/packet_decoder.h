@@ -23,9 +23,9 @@ namespace gr::gpufec::dvbs {
  * may begin at any bit, and an additive_sequence may have been added to the stream.
  *
  * Once found, frames follow one another until the sync bytes of 12 consecutive frames have
- * more than max_errors wrong bits in 96. The search then begins again with the frame in
- * which the sync bytes became wrong. A packet is output when the 12 frames that contain
- * its bytes have arrived, and only packets whose 12 frames were found together are output.
+ * more than max_errors wrong bits in 96. The search then begins again 13 frames earlier. A
+ * packet is output when the 12 frames that contain its bytes have arrived, and only packets
+ * whose 12 frames were found together are output.
  */
 class packet_decoder
 {
