@@ -18,11 +18,8 @@ void qpsk_quantiser::restart()
     d_sum = 0;
 }
 
-// Converts `count` parts of symbols that belong to the current window.
 template <class Part>
-void qpsk_quantiser::convert_window(const Part* parts,
-                                    std::size_t count,
-                                    std::int8_t* out)
+void qpsk_quantiser::quantise(const Part* parts, std::size_t count, std::int8_t* out) const
 {
     const float scale = d_level > 0 ? mean_magnitude / d_level : 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -31,30 +28,34 @@ void qpsk_quantiser::convert_window(const Part* parts,
         const float value = std::min(std::max(number, -127.0f), 127.0f);
         out[i] = std::int8_t(int(value + std::copysign(0.5f, value)));
     }
+}
+
+template <class Part>
+void qpsk_quantiser::measure(const Part* parts, std::size_t count)
+{
     constexpr auto largest = std::numeric_limits<float>::max();
     const float limit = d_level > 0 ? std::min(256 * d_level, largest) : largest;
-    double sum = d_sum;
-    unsigned summands = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const float magnitude = std::abs(float(parts[i]));
         const bool counts = magnitude > 0;
-        sum += counts ? std::min(magnitude, limit) : 0;
-        summands += counts;
+        d_sum += counts ? std::min(magnitude, limit) : 0;
+        d_summands += counts;
     }
-    d_sum = sum;
-    d_summands += summands;
 }
 
 template <class Part>
 void qpsk_quantiser::convert_all(const Part* parts, std::size_t count, std::int8_t* out)
 {
     while (count > 0) {
-        const auto n = std::min<std::size_t>(count, d_window - d_have);
-        convert_window(parts, 2 * n, out);
+        const auto n = unsigned(std::min<std::size_t>(count, d_window - d_have));
+        quantise(parts, 2 * n, out);
+        if (d_have < max_measured) {
+            measure(parts, 2 * std::min(n, max_measured - d_have));
+        }
         parts += 2 * n;
         out += 2 * n;
         count -= n;
-        d_have += unsigned(n);
+        d_have += n;
         if (d_have == d_window) {
             if (d_summands > 0) {
                 d_level = float(d_sum / d_summands);

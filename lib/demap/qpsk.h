@@ -19,6 +19,7 @@ namespace gr::gpufec::demap {
  * out, is mean_magnitude. The scale of a window of symbols is that of the previous window.
  * Windows have 1, 2, 4 and so on up to max_window symbols, counted from the beginning of
  * the stream, so that the result does not depend on how the stream is divided into calls.
+ * The mean is that of the first max_measured symbols of a window, for speed.
  * The first symbol becomes zeros. In the mean, a value counts as at most 256 times the
  * previous mean. NaN becomes 0, and infinities saturate at ±127.
  */
@@ -27,6 +28,7 @@ class qpsk_quantiser
 public:
     static constexpr int mean_magnitude = 32;
     static constexpr unsigned max_window = 1024;
+    static constexpr unsigned max_measured = 256;
 
     explicit qpsk_quantiser(symbol_format format) : d_format(format) {}
 
@@ -37,15 +39,18 @@ public:
 
 private:
     template <class Part>
-    void convert_window(const Part* parts, std::size_t count, std::int8_t* out);
-    template <class Part>
     void convert_all(const Part* parts, std::size_t count, std::int8_t* out);
+    template <class Part>
+    void quantise(const Part* parts, std::size_t count, std::int8_t* out) const;
+    template <class Part>
+    void measure(const Part* parts, std::size_t count);
 
     const symbol_format d_format;
     float d_level = 0;     // mean magnitude in the previous window; 0: unknown
     unsigned d_window = 1; // number of symbols in the current window
     unsigned d_have = 0;   // number of those converted
-    double d_sum = 0;      // sum of the magnitudes of their parts, and number of summands
+    // Sum of the magnitudes of the measured ones' parts, and number of summands.
+    double d_sum = 0;
     unsigned d_summands = 0;
 };
 

@@ -59,8 +59,8 @@ struct dvbs_fec_receiver_options {
  * at any of the phases at which a carrier loop may lock. I and Q may be exchanged. The
  * output is the bytes of transport-stream packets, 188 per packet.
  *
- * The amplitude is measured over windows of 1024 symbols, and applies to the window that
- * follows. Windows at the beginning of the stream are shorter.
+ * The amplitude is measured at the beginning of each window of 1024 symbols, and applies to
+ * the window that follows. The first windows of a stream are shorter.
  *
  * The message port \c status sends the status messages of both blocks.
  */
