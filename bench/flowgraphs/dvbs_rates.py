@@ -7,26 +7,27 @@
 code, on the CPU.
 
 gr-dtv transmits random packets at the rates of DVB-S. Table "speed" has bits of transport-stream
-packets per second of processor time (user and system, all threads of a flowgraph with a repeated
-file as source and a null sink), the best of --rounds runs. gr-dtv's receiver has hard decisions and the
-right phase; dvbs_fec_receiver searches for it, and for the rate too in the rows "gpufec_auto".
-Table "packets" has the numbers of right packets for the same noise, and the number of those whose
-frames are whole.
+packets per second of processor time (user and system, all threads of a flowgraph with a ring in
+memory as source and a null sink), the best of --rounds runs. gr-dtv's receiver has hard decisions
+and the right phase; dvbs_fec_receiver searches for it, and for the rate too in the columns
+"gpufec_auto". Table "packets" has the numbers of right packets for the same noise, and the number
+of packets whose frames are whole.
 
-Usage: dvbs_rates.py [--rounds N] [--packets N] [--megabits N] [--folder FOLDER] [--json FILE]
+Usage: dvbs_rates.py [--rounds N] [--seconds S] [--packets N] [--json FILE]
 """
 
 import argparse
 import pathlib
 import resource
 import sys
-import tempfile
+import time
 
 import numpy as np
 from gnuradio import blocks, dtv, gpufec, gr
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from results_file import report_path, save  # noqa: E402
+from port_rates import SETTLE_S, ring  # noqa: E402
 
 # gr-dtv's name and the first Es/N0 in dB of the comparison. The others follow in steps of 1 dB.
 RATES = {"1/2": (dtv.C1_2, 2), "2/3": (dtv.C2_3, 3), "3/4": (dtv.C3_4, 4), "5/6": (dtv.C5_6, 5),
@@ -83,45 +84,39 @@ def our_receiver(rate):
     return (gpufec.dvbs_fec_receiver(rate, backend="cpu"),)
 
 
-def bits_per_second(path, item_bytes, items, make, rounds):
-    """Returns output bits per second of processor time, the best of several runs of a flowgraph
-    that reads a file again and again, up to a number of items."""
-    best = 0
-    for _ in range(rounds):
-        graph, counter = gr.top_block(), blocks.null_sink(1)
-        graph.connect(blocks.file_source(item_bytes, str(path), True),
-                      blocks.head(item_bytes, items), *make(), counter)
-        before = resource.getrusage(resource.RUSAGE_SELF)
-        graph.run()
-        after = resource.getrusage(resource.RUSAGE_SELF)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        best = max(best, 8 * counter.nitems_read(0) / seconds)
-    return best
+def bits_per_second(items, make, seconds):
+    """Returns output bits per second of processor time while a flowgraph repeats items."""
+    graph, source, counter = gr.top_block(), ring(items), blocks.null_sink(1)
+    graph.connect(source, *make(), counter)
+    graph.start()
+    time.sleep(SETTLE_S)
+    before, passed = resource.getrusage(resource.RUSAGE_SELF), counter.nitems_read(0)
+    time.sleep(seconds)
+    after, passed = resource.getrusage(resource.RUSAGE_SELF), counter.nitems_read(0) - passed
+    graph.stop()
+    graph.wait()
+    return 8 * passed / (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def speeds(frames, folder, rounds, megabits):
-    path = pathlib.Path(folder) / "items"
-    # A repeated stretch has whole groups of 8 frames and whole puncturing periods, so that frames
+def speeds(frames, rounds, seconds):
+    # The repeated items have whole groups of 8 frames and whole puncturing periods, so that frames
     # and phase go on. Some packets at the seam cannot be corrected.
-    stretch = 280 * (len(frames) // 204 // 280)
-    bits = stretch * 1632
-    inputs = [("frames", None, frames[:stretch * 204], 1, 10,
+    stretch = 280
+    inputs = [("frames", None, frames[:stretch * 204],
                {"gpufec": lambda: (gpufec.dvbs_deframer(),), "gr_dtv": dtv_frames})]
     for rate in RATES:
-        symbols = add_noise(modulate(frames, rate), CLEAR_DB)[:round(bits / 2 / eval(rate))]
-        inputs.append(("symbols", rate, symbols, 8, 1,
+        symbols = add_noise(modulate(frames, rate), CLEAR_DB)
+        inputs.append(("symbols", rate, symbols[:round(stretch * 1632 / 2 / eval(rate))],
                        {"gpufec": lambda rate=rate: our_receiver(rate),
                         "gpufec_auto": lambda: our_receiver("auto"),
                         "gr_dtv": lambda rate=rate: dtv_receiver(rate)}))
-    for kind, rate, items, item_bytes, times, receivers in inputs:
-        items.tofile(path)
-        count = round(times * megabits * 1e6 * len(items) / bits)
+    for kind, rate, items, receivers in inputs:
         row = {"input": kind, "rate": rate}
         for name, make in receivers.items():
-            row[name + "_bits_per_s"] = bits_per_second(path, item_bytes, count, make, rounds)
+            row[name + "_bits_per_s"] = max(bits_per_second(items, make, seconds)
+                                            for _ in range(rounds))
         print(row, flush=True)
         yield row
-    path.unlink()
 
 
 def right(received, known):
@@ -147,17 +142,14 @@ def comparisons(packets, frames):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--packets", type=int, default=2016)
-    parser.add_argument("--megabits", type=float, default=60,
-                        help="megabits of frames per run; ten times as many without a Viterbi decoder")
-    parser.add_argument("--folder", help="folder for a temporary file of up to 100 MB")
     parser.add_argument("--json", type=report_path)
     options = parser.parse_args()
     packets, frames = transmit(options.packets)
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        found = {"rounds": options.rounds, "clear_es_n0_db": CLEAR_DB,
-                 "speed": list(speeds(frames, folder, options.rounds, options.megabits)),
-                 "packets": list(comparisons(packets, frames))}
+    found = {"rounds": options.rounds, "seconds": options.seconds, "clear_es_n0_db": CLEAR_DB,
+             "speed": list(speeds(frames, options.rounds, options.seconds)),
+             "packets": list(comparisons(packets, frames))}
     if options.json:
         save(options.json, "dvbs_rates", found)
 

@@ -180,7 +180,7 @@ class qa_headers(unittest.TestCase):
         order."""
         for block in self.bound:
             text = pydoc.render_doc(getattr(gpufec, block.name).__init__, renderer=pydoc.plaintext)
-            arguments = re.search(r"(?ms)^ *Args:\n(.*?)^ *Raises:$", text)[1]
+            arguments = re.search(r"(?ms)^ *Args:\n(.*?)(?:^ *Raises:$|\Z)", text)[1]
             margin = re.match(" *", arguments)[0]
             found = {}
             for heading, name in re.findall(rf"(?m)^{margin}(?:([A-Z]\w+):$|  (\w+) : )",
