@@ -19,7 +19,9 @@ void qpsk_quantiser::restart()
 }
 
 template <class Part>
-void qpsk_quantiser::quantise(const Part* parts, std::size_t count, std::int8_t* out) const
+void qpsk_quantiser::quantise(const Part* parts,
+                              std::size_t count,
+                              std::int8_t* out) const
 {
     const float scale = d_level > 0 ? mean_magnitude / d_level : 0;
     for (std::size_t i = 0; i < count; ++i) {

@@ -16,12 +16,12 @@ namespace gr::gpufec::demap {
  * \brief Quantiser of QPSK symbols to int8 soft values, I and Q in turn.
  *
  * The parts of the symbols are scaled so that the mean of their magnitudes, zeros left
- * out, is mean_magnitude. The scale of a window of symbols is that of the previous window.
- * Windows have 1, 2, 4 and so on up to max_window symbols, counted from the beginning of
- * the stream, so that the result does not depend on how the stream is divided into calls.
- * The mean is that of the first max_measured symbols of a window, for speed.
- * The first symbol becomes zeros. In the mean, a value counts as at most 256 times the
- * previous mean. NaN becomes 0, and infinities saturate at ±127.
+ * out, is mean_magnitude. The scale of a window of symbols is that of the previous
+ * window. Windows have 1, 2, 4 and so on up to max_window symbols, counted from the
+ * beginning of the stream, so that the result does not depend on how the stream is
+ * divided into calls. The mean is that of the first max_measured symbols of a window, for
+ * speed. The first symbol becomes zeros. In the mean, a value counts as at most 256 times
+ * the previous mean. NaN becomes 0, and infinities saturate at ±127.
  */
 class qpsk_quantiser
 {

@@ -19,8 +19,8 @@ constexpr std::size_t frame_bytes = 204;
 constexpr std::size_t frame_bits = 8 * frame_bytes;
 
 constexpr std::uint8_t sync_byte = 0x47;
-//! Packets per group of the energy dispersal. The sync byte of the first packet of a group
-//! is inverted.
+//! Packets per group of the energy dispersal. The sync byte of the first packet of a
+//! group is inverted.
 constexpr unsigned group_packets = 8;
 
 //! Branches of the convolutional interleaver, I.

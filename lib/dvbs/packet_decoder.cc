@@ -62,9 +62,9 @@ void packet_decoder::restart()
 }
 
 void packet_decoder::push(const std::uint8_t* bytes,
-                    std::size_t count,
-                    std::vector<std::uint8_t>& out,
-                    std::vector<packet>& packets)
+                          std::size_t count,
+                          std::vector<std::uint8_t>& out,
+                          std::vector<packet>& packets)
 {
     d_received.insert(d_received.end(), bytes, bytes + count);
     while (d_synchronised ? track(out, packets) : search()) {
@@ -171,11 +171,11 @@ void packet_decoder::lose()
 }
 
 // Decodes the packet whose last bytes are in the latest frame.
-void packet_decoder::make_packet(std::vector<std::uint8_t>& out, std::vector<packet>& packets)
+void packet_decoder::make_packet(std::vector<std::uint8_t>& out,
+                                 std::vector<packet>& packets)
 {
     static constexpr auto from = deinterleaving();
-    const auto* const frames =
-        d_frames.data() + d_frames.size() - branches * frame_bytes;
+    const auto* const frames = d_frames.data() + d_frames.size() - branches * frame_bytes;
     const auto number = d_frame - branches;
     std::uint8_t word[frame_bytes];
     for (std::size_t b = 0; b < frame_bytes; ++b) {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* From the decoded bits of a DVB-S stream to transport-stream packets: EN 300 421, 4.4. */
+/* From the decoded bits of a DVB-S stream to packets: EN 300 421, 4.4. */
 
 #ifndef INCLUDED_GPUFEC_DVBS_PACKET_DECODER_H
 #define INCLUDED_GPUFEC_DVBS_PACKET_DECODER_H
@@ -22,10 +22,10 @@ namespace gr::gpufec::dvbs {
  * corrects each packet by Reed-Solomon decoding, and removes the energy dispersal. Frames
  * may begin at any bit, and an additive_sequence may have been added to the stream.
  *
- * Once found, frames follow one another until the sync bytes of 12 consecutive frames have
- * more than max_errors wrong bits in 96. The search then begins again 13 frames earlier. A
- * packet is output when the 12 frames that contain its bytes have arrived, and only packets
- * whose 12 frames were found together are output.
+ * Once found, frames follow one another until the sync bytes of 12 consecutive frames
+ * have more than max_errors wrong bits in 96. The search then begins again 13 frames
+ * earlier. A packet is output when the 12 frames that contain its bytes have arrived, and
+ * only packets whose 12 frames were found together are output.
  */
 class packet_decoder
 {
@@ -43,7 +43,8 @@ public:
         //! the packet, is contiguous in the stream.
         std::uint64_t end;
         bool first;    //!< whether the packet is the first after a search
-        int corrected; //!< number of corrected symbols, or reed_solomon_decoder_kernel::failed
+        //! Number of corrected symbols, or reed_solomon_decoder_kernel::failed.
+        int corrected;
     };
 
     packet_decoder();
@@ -60,7 +61,7 @@ public:
               std::vector<std::uint8_t>& out,
               std::vector<packet>& packets);
 
-    //! Ends the stream: like push(), with the frame whose last bit was the last bit pushed.
+    //! Ends the stream. Like push(), takes a frame whose last bit was the last one pushed.
     void finish(std::vector<std::uint8_t>& out, std::vector<packet>& packets);
 
     const counts& count() const { return d_count; }
@@ -70,9 +71,9 @@ public:
     void restart();
 
 private:
-    // Number of sync bits among 96 that may be wrong before the search begins again. Random
-    // bits have more with a probability of 0.9998, and bits with an error rate of 0.15 have
-    // more with a probability of 2e-5.
+    // Number of sync bits among 96 that may be wrong before the search begins again.
+    // Random bits have more with a probability of 0.9998, and bits with an error rate of
+    // 0.15 have more with a probability of 2e-5.
     static constexpr unsigned max_errors = 30;
     static constexpr unsigned window = sync_search::window_frames;
     // Frames that d_frames can hold. The oldest are discarded together when it is full.
@@ -91,7 +92,7 @@ private:
     std::uint8_t expected_sync(std::uint64_t frame) const;
 
     const reed_solomon_decoder_kernel d_reed_solomon;
-    // What the energy dispersal adds to the packets of a group, sync bytes included.
+    // Sequence that the energy dispersal adds to a group of packets, sync bytes included.
     std::array<std::uint8_t, group_packets * packet_bytes> d_dispersal;
 
     // Received bytes that may be needed again, and the index in the stream of the first.
@@ -107,9 +108,9 @@ private:
     additive_sequence d_sequence;
     std::uint64_t d_bit = 0;   // index in the stream of the next frame's first bit
     std::uint64_t d_frame = 0; // number of the next frame
-    // Errors in the sync bytes of the last frames, by frame number modulo `window`, and sum.
+    // Errors in the sync bytes of the last frames, by frame number modulo `window`.
     std::array<unsigned, window> d_sync_errors;
-    unsigned d_error_sum = 0;
+    unsigned d_error_sum = 0; // sum of d_sync_errors
     std::vector<std::uint8_t> d_frames; // aligned frames, the latest last
     bool d_any = false;                 // whether a packet was output since the search
 

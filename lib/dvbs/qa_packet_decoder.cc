@@ -235,19 +235,19 @@ TEST(DvbsPacketDecoder, Slips_CostOnlyThePacketsThatTheyCut)
         const auto later = numbers((next + frame_bits - 1) / frame_bits, count - 11);
         expected.insert(expected.end(), later.begin(), later.end());
         const auto right = right_packets(r, sent);
-        EXPECT_TRUE(std::includes(
-            right.begin(), right.end(), expected.begin(), expected.end()))
+        EXPECT_TRUE(
+            std::includes(right.begin(), right.end(), expected.begin(), expected.end()))
             << test;
         EXPECT_LE(right.size(), expected.size() + 2);
         // Twelve frames after the slip suffice to notice it.
         EXPECT_LE(r.count.errors, 12u);
-        EXPECT_EQ(std::count_if(r.packets.begin(), r.packets.end(), [](auto& p) {
-                      return p.first;
-                  }),
+        EXPECT_EQ(std::count_if(r.packets.begin(),
+                                r.packets.end(),
+                                [](auto& p) { return p.first; }),
                   2);
-        EXPECT_TRUE(std::is_sorted(r.packets.begin(), r.packets.end(), [](auto& a, auto& b) {
-            return a.end < b.end;
-        }));
+        EXPECT_TRUE(std::is_sorted(r.packets.begin(),
+                                   r.packets.end(),
+                                   [](auto& a, auto& b) { return a.end < b.end; }));
     }
 }
 

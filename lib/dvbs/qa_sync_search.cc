@@ -75,7 +75,8 @@ TEST(AdditiveSequence, Reflection_IsTheCodeSequenceOfConstantSignChanges)
     for (unsigned kind = 1; kind < additive_sequence::kinds; ++kind) {
         for (const bool complemented : { false, true }) {
             bytes sequence(50);
-            additive_sequence(kind, complemented).add(0, sequence.size(), sequence.data());
+            additive_sequence(kind, complemented)
+                .add(0, sequence.size(), sequence.data());
             const auto bits = bits_of(sequence);
             std::vector<bool> values[2];
             for (std::size_t t = 10; t < 400; ++t) {
@@ -110,8 +111,9 @@ TEST(AdditiveSequence, AnyFirstBit_IsPartOfTheSameSequence)
         for (unsigned first = 0; first < 50; ++first) {
             bytes part(33);
             sequence.add(first, part.size(), part.data());
-            EXPECT_EQ(bits_of(part),
-                      std::vector<bool>(bits.begin() + first, bits.begin() + first + 264));
+            EXPECT_EQ(
+                bits_of(part),
+                std::vector<bool>(bits.begin() + first, bits.begin() + first + 264));
         }
     }
 }

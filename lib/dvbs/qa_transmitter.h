@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A DVB-S transmitter up to the convolutional encoder, for tests. It follows the figures of
- * EN 300 421, byte by byte and bit by bit, and shares nothing with the library. */
+/* A DVB-S transmitter up to the convolutional encoder, for tests. It follows the figures
+ * of EN 300 421, byte by byte and bit by bit, and shares nothing with the library. */
 
 #ifndef INCLUDED_GPUFEC_DVBS_QA_TRANSMITTER_H
 #define INCLUDED_GPUFEC_DVBS_QA_TRANSMITTER_H

@@ -57,16 +57,16 @@ std::optional<sync_search::alignment> sync_search::add(const std::uint8_t* bytes
     }
     d_oldest = (d_oldest + 1) % window_frames;
     d_frames = std::min(d_frames + 1, window_frames);
-    return d_frames < window_frames
-               ? std::nullopt
-               : best(first - (window_frames - 1) * frame_bytes);
+    return d_frames < window_frames ? std::nullopt
+                                    : best(first - (window_frames - 1) * frame_bytes);
 }
 
 // Returns the best hypothesis that fits the window, whose first byte has index `first`.
 std::optional<sync_search::alignment> sync_search::best(std::uint64_t first) const
 {
     // A window has at most two inverted sync bytes, so the sum of a hypothesis that fits
-    // is at most 16 + d_max_errors, or is as near to its maximum if the bits are inverted.
+    // is at most 16 + d_max_errors, or is as near to its maximum if the bits are
+    // inverted.
     const std::uint8_t below = 17 + d_max_errors;
     const std::uint8_t inner = 8 * window_frames + 1 - 2 * below;
     const auto possible = [&](std::size_t place) {

@@ -43,8 +43,8 @@ public:
 
     //! Beginning of the first frame in a window, and how to read the frames.
     struct alignment {
-        std::uint64_t bit;          //!< index in the stream of the first frame's first bit
-        unsigned frame;             //!< index of the first frame in its group, 0 to 7
+        std::uint64_t bit; //!< index in the stream of the first frame's first bit
+        unsigned frame;    //!< index of the first frame in its group, 0 to 7
         additive_sequence sequence; //!< sequence that is added to the stream
         unsigned errors;            //!< number of wrong bits in the sync bytes
     };
@@ -72,14 +72,13 @@ private:
     static constexpr std::size_t frame_places = rows * frame_bytes;
 
     std::optional<alignment> best(std::uint64_t first) const;
-    void judge(std::size_t place,
-               std::uint64_t first,
-               std::optional<alignment>& best) const;
+    void
+    judge(std::size_t place, std::uint64_t first, std::optional<alignment>& best) const;
 
     const unsigned d_max_errors;
-    // Number of bits by which sync bytes differ from 0x47, for each frame of the window, in
-    // a ring, and place. Place (8·kind + bit)·204 + byte is that of a frame which begins at
-    // this bit of this byte, under this kind of additive sequence.
+    // Number of bits by which sync bytes differ from 0x47, for each frame of the window,
+    // in a ring, and place. Place (8·kind + bit)·204 + byte is that of a frame which
+    // begins at this bit of this byte, under this kind of additive sequence.
     std::vector<std::uint8_t> d_errors;
     std::vector<std::uint8_t> d_sums; // sums of d_errors over the window
     unsigned d_oldest = 0;            // ring position of the oldest frame

@@ -32,12 +32,12 @@ struct dvbs_deframer_options {
  * to 8 wrong bytes per packet by Reed-Solomon decoding (204, 188), and removes the energy
  * dispersal. DVB-T (EN 300 744) has the same frames.
  *
- * Frames are found at any bit of a byte, upright and inverted, and at rate 5/6 also if the
- * Viterbi decoder has decoded a reflected constellation. 12 frames are enough: at most 10
- * of the 96 bits of their sync bytes may be wrong. Noise gives a false alarm once in 4e10
- * frame lengths. The frames are lost when 12 of them have more than 30 such errors. The
- * search then begins before these 12, so that a lost bit costs no packet whose frames are
- * whole.
+ * Frames are found at any bit of a byte, upright and inverted, and at rate 5/6 also if
+ * the Viterbi decoder has decoded a reflected constellation. 12 frames are enough: at
+ * most 10 of the 96 bits of their sync bytes may be wrong. Noise gives a false alarm once
+ * in 4e10 frame lengths. The frames are lost when 12 of them have more than 30 such
+ * errors. The search then begins before these 12, so that a lost bit costs no packet
+ * whose frames are whole.
  *
  * A packet's bytes are spread over 12 frames. Packets of which a frame is missing, at the
  * beginning, at the end and around a lost bit, are not output. A packet with more than 8
@@ -46,14 +46,14 @@ struct dvbs_deframer_options {
  * Input tags move to the packet whose frame contains their byte, or to the next packet if
  * there is none; after the last packet they are dropped. The block adds these tags on the
  * first byte of packets:
- *  - \c ts_begin (long, −1): on the first packet and on the first packet after frames were
- *    lost,
+ *  - \c ts_begin (long, −1): on the first packet, and on the first packet after frames
+ *    were lost,
  *  - \c ts_error (bool, true): on packets that could not be corrected.
  *
- * The message port \c status sends a dictionary when frames are found, when they are lost,
- * and at the end of the input. The dictionary has \c event ("synchronised", "lost" or
- * "ended") and the counters below by the names of their functions. At most one dictionary
- * is sent per second, except for the last.
+ * The message port \c status sends a dictionary when frames are found, when they are
+ * lost, and at the end of the input. The dictionary has \c event ("synchronised", "lost"
+ * or "ended") and the counters below by the names of their functions. At most one
+ * dictionary is sent per second, except for the last.
  */
 class GPUFEC_API dvbs_deframer : virtual public gr::block
 {

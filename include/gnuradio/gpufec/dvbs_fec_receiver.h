@@ -31,7 +31,7 @@ struct dvbs_fec_receiver_options {
     // Running
     //! parallel blocks of the Viterbi decoder per batch; 0: chosen for the device
     int batch = 0;
-    //! batches in flight, 1 to 16; without backend "cpu" the block uses one more, up to 16
+    //! batches in flight, 1 to 16; one more, up to 16, without backend "cpu"
     int slots = 3;
     //! longest time in ms that an incomplete batch waits for more input
     double max_latency_ms = 50;
@@ -59,8 +59,8 @@ struct dvbs_fec_receiver_options {
  * at any of the phases at which a carrier loop may lock. I and Q may be exchanged. The
  * output is the bytes of transport-stream packets, 188 per packet.
  *
- * The amplitude is measured at the beginning of each window of 1024 symbols, and applies to
- * the window that follows. The first windows of a stream are shorter.
+ * The amplitude is measured at the beginning of each window of 1024 symbols, and applies
+ * to the window that follows. The first windows of a stream are shorter.
  *
  * The message port \c status sends the status messages of both blocks.
  */

@@ -186,13 +186,15 @@ void dvbs_deframer_impl::judge(const std::uint8_t* bytes, std::size_t count)
     }
     d_judged = true;
     if (d_union == 1) {
-        d_logger->warn("all {} bytes of the input are 0 or 1: the input has to have eight "
-                       "bits per byte; use packed_output=True in the Viterbi decoder",
-                       d_received);
+        d_logger->warn(
+            "all {} bytes of the input are 0 or 1: the input has to have eight "
+            "bits per byte; use packed_output=True in the Viterbi decoder",
+            d_received);
     } else {
-        d_logger->warn("no frames of DVB-S in {} bytes: check the rate and the lock of the "
-                       "Viterbi decoder, and that the signal is DVB-S",
-                       d_received);
+        d_logger->warn(
+            "no frames of DVB-S in {} bytes: check the rate and the lock of the "
+            "Viterbi decoder, and that the signal is DVB-S",
+            d_received);
     }
 }
 

@@ -47,11 +47,11 @@ private:
     dvbs::packet_decoder d_decoder;
     std::vector<std::uint8_t> d_made; // packets that are being emitted
     std::size_t d_sent = 0;           // number of their bytes already emitted
-    std::vector<dvbs::packet_decoder::packet> d_packets; // status of the packets in d_made
-    std::uint64_t d_made_before = 0;               // bytes of the packets before d_made
+    std::vector<dvbs::packet_decoder::packet> d_packets; // their status
+    std::uint64_t d_made_before = 0; // bytes of the packets before d_made
     bool d_ended = false;
 
-    bool d_judged = false; // whether frames were found or a warning was logged
+    bool d_judged = false;        // whether frames were found or a warning was logged
     std::uint8_t d_union = 0;     // bits that any byte had until then
     std::uint64_t d_received = 0; // number of input bytes
 

@@ -39,7 +39,8 @@ public:
         const std::size_t n =
             std::min(ninput_items[0], std::max(noutput_items, output_multiple()) / 2);
         read_tags(ninput_items[0]);
-        d_quantiser.convert(input_items[0], n, static_cast<std::int8_t*>(output_items[0]));
+        d_quantiser.convert(
+            input_items[0], n, static_cast<std::int8_t*>(output_items[0]));
         const auto output_of = [](std::uint64_t item) { return 2 * item; };
         move_tags(d_taken + n, output_of, output_of);
         return leave(n, 2 * n);
