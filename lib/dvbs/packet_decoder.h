@@ -42,7 +42,7 @@ public:
         //! Index in the stream of the first byte after the packet's frame. The frame, not
         //! the packet, is contiguous in the stream.
         std::uint64_t end;
-        bool first;    //!< whether the packet is the first after a search
+        bool first; //!< whether the packet is the first after a search
         //! Number of corrected symbols, or reed_solomon_decoder_kernel::failed.
         int corrected;
     };
@@ -61,7 +61,8 @@ public:
               std::vector<std::uint8_t>& out,
               std::vector<packet>& packets);
 
-    //! Ends the stream. Like push(), takes a frame whose last bit was the last one pushed.
+    //! Ends the stream. Like push(), takes a frame whose last bit was the last one
+    //! pushed.
     void finish(std::vector<std::uint8_t>& out, std::vector<packet>& packets);
 
     const counts& count() const { return d_count; }
@@ -110,7 +111,7 @@ private:
     std::uint64_t d_frame = 0; // number of the next frame
     // Errors in the sync bytes of the last frames, by frame number modulo `window`.
     std::array<unsigned, window> d_sync_errors;
-    unsigned d_error_sum = 0; // sum of d_sync_errors
+    unsigned d_error_sum = 0;           // sum of d_sync_errors
     std::vector<std::uint8_t> d_frames; // aligned frames, the latest last
     bool d_any = false;                 // whether a packet was output since the search
 
