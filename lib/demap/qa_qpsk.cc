@@ -3,6 +3,7 @@
 
 /* Tests of the quantiser of QPSK symbols. */
 
+#include "common/cpu_variant.h"
 #include "qpsk.h"
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -83,6 +84,21 @@ TEST(QpskQuantiser, Integers_AreConvertedLikeFloats)
     const std::vector<std::int8_t> extremes(4000, -128);
     for (const auto value : convert(symbol_format::int8, extremes)) {
         EXPECT_TRUE(value == 0 || value == -32);
+    }
+}
+
+TEST(QpskQuantiser, EveryInstructionSet_GivesTheSameValues)
+{
+    auto parts = noisy_parts(5000, 3, 9);
+    parts[5] = infinity;
+    parts[4000] = -infinity;
+    parts[4001] = std::numeric_limits<float>::quiet_NaN();
+    const auto expected = convert(symbol_format::float32, parts);
+    for (const auto& variant : gr::gpufec::cpu_variants()) {
+        std::vector<std::int8_t> values(parts.size());
+        qpsk_quantiser(symbol_format::float32, variant)
+            .convert(parts.data(), parts.size() / 2, values.data());
+        EXPECT_EQ(values, expected) << variant;
     }
 }
 

@@ -3,12 +3,25 @@
 
 /* Quantises QPSK symbols with the scale of the previous window. */
 
+#include "common/cpu_variant.h"
 #include "qpsk.h"
+#include <type_traits>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace gr::gpufec::demap {
+
+namespace {
+
+const compiled_variants<qpsk_kernels> variants GPUFEC_VARIANTS(all);
+
+} // namespace
+
+qpsk_quantiser::qpsk_quantiser(symbol_format format, const std::string& variant)
+    : d_format(format), d_kernels(variants.of(variant))
+{
+}
 
 void qpsk_quantiser::restart()
 {
@@ -24,11 +37,12 @@ void qpsk_quantiser::quantise(const Part* parts,
                               std::int8_t* out) const
 {
     const float scale = d_level > 0 ? mean_magnitude / d_level : 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        const float part = float(parts[i]) * scale;
-        const float number = part == part ? part : 0;
-        const float value = std::min(std::max(number, -127.0f), 127.0f);
-        out[i] = std::int8_t(int(value + std::copysign(0.5f, value)));
+    if constexpr (std::is_same_v<Part, float>) {
+        d_kernels.quantise(parts, count, scale, out);
+    } else {
+        float converted[2 * max_window];
+        std::copy_n(parts, count, converted);
+        d_kernels.quantise(converted, count, scale, out);
     }
 }
 

@@ -6,9 +6,11 @@
 #ifndef INCLUDED_GPUFEC_DEMAP_QPSK_H
 #define INCLUDED_GPUFEC_DEMAP_QPSK_H
 
+#include "qpsk_kernels.h"
 #include "rule.h"
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace gr::gpufec::demap {
 
@@ -30,7 +32,8 @@ public:
     static constexpr unsigned max_window = 1024;
     static constexpr unsigned max_measured = 256;
 
-    explicit qpsk_quantiser(symbol_format format) : d_format(format) {}
+    //! \p variant is an instruction set of cpu_variants(); "": the best.
+    explicit qpsk_quantiser(symbol_format format, const std::string& variant = "");
 
     //! Converts \p count symbols to 2 · \p count soft values.
     void convert(const void* symbols, std::size_t count, std::int8_t* out);
@@ -46,6 +49,7 @@ private:
     void measure(const Part* parts, std::size_t count);
 
     const symbol_format d_format;
+    const qpsk_kernels& d_kernels;
     float d_level = 0;     // mean magnitude in the previous window; 0: unknown
     unsigned d_window = 1; // number of symbols in the current window
     unsigned d_have = 0;   // number of those converted
