@@ -195,6 +195,33 @@ def dvbs2rx_receiver():
                         for prefix, version in (("", "1.4"), ("other_", other))])
 
 
+def dvbs_packets():
+    rows = table_of(load("dvbs-rates-cpu.json"), "packets")
+    rates = list(dict.fromkeys(row["rate"] for row in rows))
+    points = {(row["rate"], row["es_n0_db"]): row for row in rows}
+    columns = sorted({db for _, db in points})
+    receivers = (("gpufec", "`dvbs_fec_receiver`"), ("gr_dtv", "gr-dtv"))
+    return table(["rate", "receiver"] + [f"{db:g} dB" for db in columns],
+                 [[code, title] + [f"{points[code, db][key]:,}" if (code, db) in points else ""
+                                   for db in columns]
+                  for code in rates for key, title in receivers])
+
+
+def dvbs_speed():
+    rows = table_of(load("dvbs-rates-cpu.json"), "speed")
+    receivers = (("gpufec", "gpufec"), ("gpufec_auto", "gpufec, rate found"), ("gr_dtv", "gr-dtv"))
+    cell = lambda row, key: rate(row[f"{key}_bits_per_s"]) if f"{key}_bits_per_s" in row else ""
+    return table(["input"] + [title for _, title in receivers],
+                 [["frames, after the Viterbi decoder" if row["input"] == "frames"
+                   else f"symbols, {row['rate']}"] + [cell(row, key) for key, _ in receivers]
+                  for row in rows])
+
+
+def dvbs_sent():
+    sent = {row["complete"] for row in table_of(load("dvbs-rates-cpu.json"), "packets")}
+    return f"{min(sent):,} to {max(sent):,}" if len(sent) > 1 else f"{sent.pop():,}"
+
+
 def right_packets(way):
     """Returns the median number of correct packets at the lowest signal-to-noise ratio, with the
     newer version of gr-dvbs2rx."""
@@ -485,7 +512,9 @@ TABLES = {"readme steps": readme_steps, "arm64 instructions": arm64_instructions
           "reed-solomon": reed_solomon,
           "sync reads": sync_reads, "sync reads gap": sync_reads_gap,
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
-          "dvbs2rx one block": dvbs2rx_one_block, "gr-fec kernels": gr_fec_kernels,
+          "dvbs2rx one block": dvbs2rx_one_block, "dvbs packets": dvbs_packets,
+          "dvbs speed": dvbs_speed, "dvbs sent": dvbs_sent,
+          "dvbs processor": lambda: load("dvbs-rates-cpu.json")["device"]["processor"], "gr-fec kernels": gr_fec_kernels,
           "packets dvbs2rx": lambda: right_packets("gr_dvbs2rx"),
           "packets gpufec": lambda: right_packets("gpufec"), "build time": build_time,
           "gr-fec": lambda: rate(beside_gr_fec()[0]),

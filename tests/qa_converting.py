@@ -17,12 +17,13 @@ import unittest
 import warnings
 
 import numpy as np
-from gnuradio import blocks, fec, gpufec, gr
+from gnuradio import blocks, dtv, fec, gpufec, gr
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python" / "gpufec" / "test"))
 sys.path.insert(0, str(ROOT / "bench" / "ldpc"))
 import dvbs2rx_receiver # noqa: E402
+import qa_dvbs # noqa: E402
 import qa_support as support # noqa: E402
 
 PAGE = (ROOT / "docs" / "converting.md").read_text(encoding="utf-8")
@@ -47,7 +48,8 @@ except ImportError:
 def example(name):
     """Runs an example of the page. Returns the names that it defines."""
     used.add(name)
-    names = {"gpufec": gpufec, "fec": fec, "blocks": blocks, "gr": gr, "dvbs2rx": dvbs2rx,
+    names = {"gpufec": gpufec, "dtv": dtv, "fec": fec, "blocks": blocks, "gr": gr,
+             "dvbs2rx": dvbs2rx,
              "ccsds_viterbi": ccsds_viterbi, "alist": str(ALIST)}
     exec(compile(EXAMPLES[name], name, "exec"), names)
     return names
@@ -461,6 +463,24 @@ class qa_converting(unittest.TestCase):
         self.assertAlmostEqual(getattr(decoder, call)(), np.mean(iterations), 5)
         for own, ours in re.findall(r"(?m)^\| `(get_\w+)\(\)`[^|]*\| `(\w+)\(\)`", table)[1:]:
             self.assertEqual(getattr(gpufec.bbframe_to_ts(), ours)(), 0, own)
+
+    def test_ReceiversOfGrDtv_GiveTheSamePackets(self):
+        """The converted receivers output the packets that gr-dtv's blocks output, and more at the
+        end of the stream."""
+        packets = qa_dvbs.transport_packets(320)
+        frames = qa_dvbs.frames_of(packets)
+        symbols = qa_dvbs.with_noise(qa_dvbs.symbols_of(frames, "3/4"), 12)
+        for name, chain, source in (
+                ("dtv frames", "packets", lambda: support.vector_source(frames)),
+                ("dtv", "receiver",
+                 lambda: blocks.vector_source_c(symbols.astype(np.complex64)))):
+            own, ours = (qa_dvbs.run_chain(source(), *example(f"{name} {half}")[chain])
+                         for half in ("before", "after"))
+            right = [n for n in qa_dvbs.numbers_of(own.reshape(-1, 188), packets) if n >= 0]
+            self.assertGreater(len(right), 100)
+            found = qa_dvbs.numbers_of(ours.reshape(-1, 188), packets)
+            self.assertEqual(found, list(range(16, 16 + len(found))))
+            self.assertLessEqual(set(right), set(found))
 
     @unittest.skipIf(dvbs2rx is None or not shutil.which("dvbs2-rx"),
                      "gr-dvbs2rx is not installed")

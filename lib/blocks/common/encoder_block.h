@@ -35,7 +35,7 @@ public:
         auto* const out = static_cast<std::uint8_t*>(output_items[0]);
         const std::size_t available = ninput_items[0];
         const std::size_t capacity = noutput_items;
-        const bool ended = ended_after(available);
+        const bool ended = this->ended_after(available);
         this->read_tags(available);
         std::size_t taken = 0;
         std::size_t given = send(out, capacity);
@@ -133,15 +133,6 @@ private:
                 });
         }
         return n;
-    }
-
-    //! Returns whether the input ends with the available items.
-    bool ended_after(std::size_t available) const
-    {
-        // Reads done() before items_available(), so that the last items are not missed.
-        const auto reader = this->detail()->input(0);
-        gr::thread::scoped_lock guard(*reader->mutex());
-        return reader->done() && std::size_t(reader->items_available()) <= available;
     }
 
     std::size_t send(std::uint8_t* out, std::size_t capacity)

@@ -68,6 +68,15 @@ protected:
     virtual void restart() {}
     virtual incomplete_frame incomplete() const { return {}; }
 
+    //! Returns whether the input ends with the available items.
+    bool ended_after(std::size_t available) const
+    {
+        // Reads done() before items_available(), so that the last items are not missed.
+        const auto reader = this->detail()->input(0);
+        gr::thread::scoped_lock guard(*reader->mutex());
+        return reader->done() && std::size_t(reader->items_available()) <= available;
+    }
+
     //! Reads the tags of those available items whose tags were not read before.
     void read_tags(std::size_t available)
     {

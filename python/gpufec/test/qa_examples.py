@@ -55,8 +55,8 @@ class qa_examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
     def test_companion_flowgraphs(self):
         # qa_flowgraphs.py tests the other flowgraphs, which have windows.
-        for name in ("dvbs2_fec_receiver.grc", "sync_stream.grc", "viterbi_ber.grc", "viterbi_ccsds.grc",
-                     "viterbi_dvb_3_4.grc"):
+        for name in ("dvbs2_fec_receiver.grc", "dvb/dvbs_fec_receiver.grc", "sync_stream.grc",
+                     "viterbi_ber.grc", "viterbi_ccsds.grc", "viterbi_dvb_3_4.grc"):
             with self.subTest(name):
                 output = self.run_flowgraph(os.path.join(EXAMPLES, name))
                 if name.startswith("viterbi"):
@@ -70,6 +70,11 @@ class qa_examples(unittest.TestCase):
                     # 8PSK 3/4: K_bch = 48408 bits, 80 of them header, leave 6041 bytes per frame.
                     self.assertEqual(frames, 2000 * 188 // 6041)
                     self.assertEqual(sent, frames * 6041 // 188)
+                elif name.startswith("dvb/"):
+                    right, received, sent = map(int, re.search(
+                        r"(\d+) packets right of (\d+) received, (\d+) sent", output).groups())
+                    self.assertEqual((right, sent), (received, 2000))
+                    self.assertGreaterEqual(right, 1970)
                 else:
                     self.check_symbols(output)
 

@@ -118,7 +118,8 @@ class qa_headers(unittest.TestCase):
     def test_every_block_is_bound(self):
         self.assertEqual({b.name for b in self.blocks},
                          {"bbframe_to_ts", "bch_decoder", "bch_encoder", "channel_bsid",
-                          "conv_encoder", "dvbs2_fec_receiver", "gpu_ldpc_dvbs2", "gpu_sync_map",
+                          "conv_encoder", "dvbs2_fec_receiver", "dvbs_deframer",
+                          "dvbs_fec_receiver", "gpu_ldpc_dvbs2", "gpu_sync_map",
                           "gpu_viterbi_pbvd", "ldpc_encoder", "rs_decoder", "rs_encoder",
                           "sync_encoder"})
         for block in self.blocks:
@@ -180,7 +181,7 @@ class qa_headers(unittest.TestCase):
         order."""
         for block in self.bound:
             text = pydoc.render_doc(getattr(gpufec, block.name).__init__, renderer=pydoc.plaintext)
-            arguments = re.search(r"(?ms)^ *Args:\n(.*?)^ *Raises:$", text)[1]
+            arguments = re.search(r"(?ms)^ *Args:\n(.*?)(?:^ *Raises:$|\Z)", text)[1]
             margin = re.match(" *", arguments)[0]
             found = {}
             for heading, name in re.findall(rf"(?m)^{margin}(?:([A-Z]\w+):$|  (\w+) : )",

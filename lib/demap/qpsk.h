@@ -1,0 +1,63 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Soft values of a stream of QPSK symbols in any amplitude. */
+
+#ifndef INCLUDED_GPUFEC_DEMAP_QPSK_H
+#define INCLUDED_GPUFEC_DEMAP_QPSK_H
+
+#include "qpsk_kernels.h"
+#include "rule.h"
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace gr::gpufec::demap {
+
+/*!
+ * \brief Quantiser of QPSK symbols to int8 soft values, I and Q in turn.
+ *
+ * The parts of the symbols are scaled so that the mean of their magnitudes, zeros left
+ * out, is mean_magnitude. The scale of a window of symbols is that of the previous
+ * window. Windows have 1, 2, 4 and so on up to max_window symbols, counted from the
+ * beginning of the stream, so that the result does not depend on how the stream is
+ * divided into calls. The mean is that of the first max_measured symbols of a window, for
+ * speed. The first symbol becomes zeros. In the mean, a value counts as at most 256 times
+ * the previous mean. NaN becomes 0, and infinities saturate at ±127.
+ */
+class qpsk_quantiser
+{
+public:
+    static constexpr int mean_magnitude = 32;
+    static constexpr unsigned max_window = 1024;
+    static constexpr unsigned max_measured = 256;
+
+    //! \p variant is an instruction set of cpu_variants(); "": the best.
+    explicit qpsk_quantiser(symbol_format format, const std::string& variant = "");
+
+    //! Converts \p count symbols to 2 · \p count soft values.
+    void convert(const void* symbols, std::size_t count, std::int8_t* out);
+    //! Begins another stream.
+    void restart();
+
+private:
+    template <class Part>
+    void convert_all(const Part* parts, std::size_t count, std::int8_t* out);
+    template <class Part>
+    void quantise(const Part* parts, std::size_t count, std::int8_t* out) const;
+    template <class Part>
+    void measure(const Part* parts, std::size_t count);
+
+    const symbol_format d_format;
+    const qpsk_kernels& d_kernels;
+    float d_level = 0;     // mean magnitude in the previous window; 0: unknown
+    unsigned d_window = 1; // number of symbols in the current window
+    unsigned d_have = 0;   // number of those converted
+    // Sum of the magnitudes of the measured ones' parts, and number of summands.
+    double d_sum = 0;
+    unsigned d_summands = 0;
+};
+
+} // namespace gr::gpufec::demap
+
+#endif /* INCLUDED_GPUFEC_DEMAP_QPSK_H */

@@ -1,0 +1,90 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Search for the sync bytes of DVB-S frames in a stream of packed bits. */
+
+#ifndef INCLUDED_GPUFEC_DVBS_SYNC_SEARCH_H
+#define INCLUDED_GPUFEC_DVBS_SYNC_SEARCH_H
+
+#include "additive_sequence.h"
+#include "frame.h"
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gr::gpufec::dvbs {
+
+/*!
+ * \brief Finds where frames begin, at any bit and under any additive sequence.
+ *
+ * A window has the length of 12 frames, as a packet's bytes are spread over 12 frames. A
+ * hypothesis consists of the bit at which the first frame begins, an additive sequence
+ * with or without complement, and the index of the first frame with an inverted sync
+ * byte. It fits if the 96 bits of the sync bytes have at most max_errors errors, and each
+ * inverted sync byte at most max_inverted_errors. The second rule rejects streams that
+ * repeat themselves with each frame, such as a constant 0x47.
+ *
+ * With N = 1632 bits of a frame and S = 12 sequences, the expected number of hypotheses
+ * that fit random bits is, per frame searched,
+ * <pre>
+ *   N · S · (4 p(1) + 4 p(2)),
+ *   p(m) = P(e1 <= 3 and ... and em <= 3 and e1 + ... + em + e <= max_errors)
+ * </pre>
+ * where m is the number of inverted sync bytes in the window, e1 to em are their errors,
+ * binomial with n = 8 and 1/2, and e is binomial with n = 8 · (12 − m) and 1/2. For 10
+ * errors this is 2.5e-11.
+ */
+class sync_search
+{
+public:
+    static constexpr unsigned window_frames = branches;
+    static constexpr unsigned default_max_errors = 10;
+    static constexpr unsigned max_inverted_errors = 3;
+
+    //! Beginning of the first frame in a window, and how to read the frames.
+    struct alignment {
+        std::uint64_t bit; //!< index in the stream of the first frame's first bit
+        unsigned frame;    //!< index of the first frame in its group, 0 to 7
+        additive_sequence sequence; //!< sequence that is added to the stream
+        unsigned errors;            //!< number of wrong bits in the sync bytes
+    };
+
+    //! \p max_errors is at most 31.
+    explicit sync_search(unsigned max_errors = default_max_errors);
+
+    /*!
+     * \brief Searches the window that ends with the next frame_bytes bytes of the stream.
+     *
+     * \param bytes frame_bytes + 1 bytes, whose last byte is also the first of the next
+     *        call
+     * \param first index in the stream of the first byte
+     * \returns the hypothesis with the fewest errors, if one fits; nothing for the first
+     *          window_frames − 1 calls after restart()
+     */
+    std::optional<alignment> add(const std::uint8_t* bytes, std::uint64_t first);
+
+    //! Forgets the window.
+    void restart();
+
+private:
+    // A row has the errors for the beginnings of frames at the same bit of a byte.
+    static constexpr unsigned rows = additive_sequence::kinds * 8;
+    static constexpr std::size_t frame_places = rows * frame_bytes;
+
+    std::optional<alignment> best(std::uint64_t first) const;
+    void
+    judge(std::size_t place, std::uint64_t first, std::optional<alignment>& best) const;
+
+    const unsigned d_max_errors;
+    // Number of bits by which sync bytes differ from 0x47, for each frame of the window,
+    // in a ring, and place. Place (8·kind + bit)·204 + byte is that of a frame which
+    // begins at this bit of this byte, under this kind of additive sequence.
+    std::vector<std::uint8_t> d_errors;
+    std::vector<std::uint8_t> d_sums; // sums of d_errors over the window
+    unsigned d_oldest = 0;            // ring position of the oldest frame
+    unsigned d_frames = 0;            // number of frames in the window
+};
+
+} // namespace gr::gpufec::dvbs
+
+#endif /* INCLUDED_GPUFEC_DVBS_SYNC_SEARCH_H */
