@@ -168,10 +168,14 @@ public:
     unsigned interleaving() const { return d_interleaving; }
 
 private:
+    struct tables;
+    int correct(const std::uint8_t* interleaved_syndromes,
+                std::uint8_t* codeword,
+                const std::uint8_t* erasures) const;
+
     reed_solomon_code d_code;
     unsigned d_interleaving;
-    std::shared_ptr<const class reed_solomon_syndromes> d_syndromes;
-    std::shared_ptr<const class reed_solomon_locator> d_locator;
+    std::shared_ptr<const tables> d_tables;
 };
 
 } // namespace gr::gpufec
