@@ -138,6 +138,7 @@ int ccsds_deframer_impl::general_work(int noutput_items,
             const auto n = std::min(available - taken, piece);
             push(in + taken * d_item_size, n);
             taken += n;
+            publish();
         } else if (ended && !d_finished) {
             d_finder.finish();
             d_finished = true;
@@ -150,8 +151,8 @@ int ccsds_deframer_impl::general_work(int noutput_items,
         d_input_tags.release(d_finder.needed() / d_bits_per_input,
                              [this](const held_tag& tag) { on_passed(tag); });
     }
-    publish();
     if (d_finished && d_emitter.empty() && ended) {
+        publish();
         tell("ended");
     }
     consume_each(int(taken));

@@ -74,6 +74,11 @@ gpu_ldpc_dvbs2_options ldpc_part(const options& given, const ccsds_ldpc_code& co
     part.frame_size = code.frame_size;
     part.rate = code.rate;
     part.llr_scale = given.llr_scale;
+    // With int8, about 5 percent of the codewords of AR4JA 4096 2/3 at Eb/N0 3.3 dB have
+    // right messages but violated checks at punctured bits, and would be dropped.
+    if (code.standard == "ccsds_ar4ja") {
+        part.precision = ldpc_precision::int16;
+    }
     part.positive_bit = given.positive_bit;
     part.max_iterations = given.max_iterations;
     part.batch = given.batch;
