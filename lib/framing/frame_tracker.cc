@@ -12,13 +12,13 @@ namespace gr::gpufec::framing {
 
 namespace {
 
-// Returns the number of wrong signs that a marker of soft values may have. Less than one
-// percent of random positions have as few, so that most of the work is that of the search
-// in hard bits.
+// Returns the number of wrong signs that a marker of soft values may have. Less than two
+// per mille of random positions have as few, so that most of the work is that of the
+// search in hard bits.
 unsigned wrong_signs(unsigned bits)
 {
     unsigned errors = 0;
-    while (2 * chance_of_marker(bits, errors + 1) <= 0.01) {
+    while (2 * chance_of_marker(bits, errors + 1) <= 0.002) {
         ++errors;
     }
     return errors;
@@ -104,16 +104,16 @@ std::optional<located_frame> frame_tracker::next(const received_bits& bits,
         for (unsigned o = 0; o < d_options.orientations.size(); ++o) {
             const auto count = (limit + d_options.marker.bits - 1 + 7) / 8;
             bits.read_bytes(d_options.orientations[o], start, count, bytes);
-            auto position = std::size_t(std::max(from, start) - start);
-            while (const auto hit = search.next(bytes, position, limit)) {
-                const auto found = at(bits, start + *hit, o);
-                if (errors(found.correlation) <= d_tolerated.search) {
-                    first = found;
-                    limit = *hit; // other orientations must have an earlier marker
-                    break;
+            const auto position = std::size_t(std::max(from, start) - start);
+            search.find(bytes, position, limit, [&](std::size_t hit) {
+                const auto found = at(bits, start + hit, o);
+                if (errors(found.correlation) > d_tolerated.search) {
+                    return false;
                 }
-                position = *hit + 1;
-            }
+                first = found;
+                limit = hit; // other orientations must have an earlier marker
+                return true;
+            });
         }
         if (first) {
             return first;

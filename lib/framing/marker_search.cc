@@ -28,35 +28,25 @@ marker_search::marker_search(const sync_marker& marker,
     }
 }
 
-std::optional<std::size_t>
-marker_search::next(const std::uint8_t* bytes, std::size_t from, std::size_t end) const
+std::size_t marker_search::find_chunk(const std::uint8_t* bytes,
+                                      std::size_t start,
+                                      std::size_t end,
+                                      std::uint64_t* hits) const
 {
-    constexpr std::size_t words = 8 * marker_kernels::granularity;
-    std::uint64_t text[words + 1], hits[words];
+    std::uint64_t text[chunk_words + 1];
     // Number of bytes that hold the markers of all positions before `end`.
     const auto have = (end + d_marker.bits - 1 + 7) / 8;
-    for (auto start = from / 8; 8 * start < end; start += 8 * words) {
-        const auto n = std::min(have - start, sizeof text);
-        std::memcpy(text, bytes + start, n);
-        std::memset(reinterpret_cast<char*>(text) + n, 0, sizeof text - n);
-        for (auto& word : text) {
-            word = __builtin_bswap64(word);
-        }
-        const auto positions = std::min(end - 8 * start, 64 * words);
-        constexpr auto unit = 64 * marker_kernels::granularity;
-        const auto count = (positions + unit - 1) / unit * marker_kernels::granularity;
-        d_kernels.find(text, count, d_masks.data(), d_marker.bits, d_errors, hits);
-        if (8 * start < from) {
-            hits[0] &= ~std::uint64_t(0) >> (from - 8 * start);
-        }
-        for (std::size_t i = 0; i < count; ++i) {
-            if (hits[i]) {
-                const auto at = 8 * start + 64 * i + __builtin_clzll(hits[i]);
-                return at < end ? std::optional<std::size_t>(at) : std::nullopt;
-            }
-        }
+    const auto n = std::min(have - start, sizeof text);
+    std::memcpy(text, bytes + start, n);
+    std::memset(reinterpret_cast<char*>(text) + n, 0, sizeof text - n);
+    for (auto& word : text) {
+        word = __builtin_bswap64(word);
     }
-    return std::nullopt;
+    const auto positions = std::min(end - 8 * start, 64 * chunk_words);
+    constexpr auto unit = 64 * marker_kernels::granularity;
+    const auto words = (positions + unit - 1) / unit * marker_kernels::granularity;
+    d_kernels.find(text, words, d_masks.data(), d_marker.bits, d_errors, hits);
+    return words;
 }
 
 std::uint64_t bits_at(const std::uint8_t* bytes, std::size_t first, unsigned bits)

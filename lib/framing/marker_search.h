@@ -8,7 +8,6 @@
 
 #include "marker_kernels.h"
 #include "sync_marker.h"
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,17 +28,47 @@ public:
     const sync_marker& marker() const { return d_marker; }
 
     /*!
-     * \brief Returns the first position at which the marker or its inverse begins.
+     * \brief Finds the positions at which the marker or its inverse begins.
      *
      * \param bytes packed bits
      * \param from first position to try, in bits
      * \param end position after the last one to try. The bytes must hold a whole marker
      *        at each position before it
+     * \param take takes each position in ascending order; it returns whether to stop
      */
-    std::optional<std::size_t>
-    next(const std::uint8_t* bytes, std::size_t from, std::size_t end) const;
+    template <class Take>
+    void
+    find(const std::uint8_t* bytes, std::size_t from, std::size_t end, Take&& take) const
+    {
+        std::uint64_t hits[chunk_words];
+        for (auto start = from / 8; 8 * start < end; start += 8 * chunk_words) {
+            const auto words = find_chunk(bytes, start, end, hits);
+            if (8 * start < from) {
+                hits[0] &= ~std::uint64_t(0) >> (from - 8 * start);
+            }
+            for (std::size_t i = 0; i < words; ++i) {
+                for (auto word = hits[i]; word != 0;) {
+                    const auto bit = unsigned(__builtin_clzll(word));
+                    const auto at = 8 * start + 64 * i + bit;
+                    if (at >= end || take(at)) {
+                        return;
+                    }
+                    word &= ~(std::uint64_t(1) << (63 - bit));
+                }
+            }
+        }
+    }
 
 private:
+    static constexpr std::size_t chunk_words = 8 * marker_kernels::granularity;
+
+    // Finds the markers that begin in up to chunk_words words from byte `start` on.
+    // Returns the number of words of `hits`; see marker_kernels::find().
+    std::size_t find_chunk(const std::uint8_t* bytes,
+                           std::size_t start,
+                           std::size_t end,
+                           std::uint64_t* hits) const;
+
     const sync_marker d_marker;
     const unsigned d_errors;
     const marker_kernels& d_kernels;

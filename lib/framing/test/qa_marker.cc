@@ -52,10 +52,10 @@ std::vector<std::size_t>
 all_hits(const marker_search& search, const bytes& all, std::size_t from, std::size_t end)
 {
     std::vector<std::size_t> hits;
-    while (const auto hit = search.next(all.data(), from, end)) {
-        hits.push_back(*hit);
-        from = *hit + 1;
-    }
+    search.find(all.data(), from, end, [&](std::size_t hit) {
+        hits.push_back(hit);
+        return false;
+    });
     return hits;
 }
 
