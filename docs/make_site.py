@@ -42,6 +42,7 @@ PAGES = {
                   ("Viterbi", "docs/reference/viterbi.md"),
                   ("LDPC", "docs/reference/ldpc.md"), ("Kernels", "docs/reference/kernels.md"),
                   ("DVB-S2", "docs/reference/dvb.md"),
+                  ("CCSDS telemetry", "docs/reference/ccsds.md"),
                   ("Synchronisation", "docs/reference/sync-map.md"),
                   ("Soft values", "docs/reference/soft-values.md"),
                   ("Tags", "docs/reference/tags.md"),

@@ -42,7 +42,7 @@ class qa_examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
     def test_companion_flowgraphs(self):
         # qa_flowgraphs.py tests the other flowgraphs, which have windows.
-        for name in ("dvbs2_fec_receiver.grc", "sync_stream.grc", "viterbi_ber.grc", "viterbi_ccsds.grc",
+        for name in ("ccsds_fec_receiver.grc", "dvbs2_fec_receiver.grc", "sync_stream.grc", "viterbi_ber.grc", "viterbi_ccsds.grc",
                      "viterbi_dvb_3_4.grc"):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 run("grcc", "-o", folder, os.path.join(EXAMPLES, name), HOME=folder,
@@ -51,6 +51,8 @@ class qa_examples(unittest.TestCase):
                 output = run(sys.executable, program)
                 if name.startswith("viterbi"):
                     self.check_error_rate(output, 3e6)
+                elif name.startswith("ccsds"):
+                    self.assertIn("100 frames right of 100 received, 100 sent", output)
                 elif name.startswith("dvbs2"):
                     right, received, sent, frames, left, given = map(int, re.search(
                         r"(\d+) packets right of (\d+) received, (\d+) sent in (\d+) BBFRAMEs; "
