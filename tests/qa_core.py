@@ -31,7 +31,7 @@ class qa_core(unittest.TestCase):
         for folder in FOLDERS:
             for pattern in ("*.h", "*.cc", "*.cu", "*.cuh", "*.in"):
                 files += sorted((ROOT / "lib" / folder).rglob(pattern))
-        files += sorted((ROOT / "python" / "arrays").glob("*.cc"))
+        files += sorted((ROOT / "python" / "arrays").rglob("*.cc"))
         self.assertGreater(len(files), 100)
         for path in files:
             with self.subTest(path.relative_to(ROOT)):
