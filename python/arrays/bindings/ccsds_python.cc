@@ -98,11 +98,13 @@ py::dict facts_of(const ccsds_frame_finder& finder,
         column<bool>(frames, [](const frame& f) { return f.marker_found; });
     facts["marker_correlation"] =
         column<double>(frames, [](const frame& f) { return f.marker_correlation; });
-    const bool corrects = std::any_of(
-        frames.begin(), frames.end(), [](const frame& f) { return !f.corrected.empty(); });
-    facts["corrected"] = rows<int>(frames,
-                                   corrects ? interleaving : 0,
-                                   [](const frame& f) -> auto& { return f.corrected; });
+    const bool corrects = std::any_of(frames.begin(), frames.end(), [](const frame& f) {
+        return !f.corrected.empty();
+    });
+    facts["corrected"] = rows<int>(
+        frames, corrects ? interleaving : 0, [](const frame& f) -> auto& {
+            return f.corrected;
+        });
     const auto counts = finder.counts();
     facts["frame_count"] = counts.frames;
     facts["failed_frame_count"] = counts.failed;
@@ -143,15 +145,16 @@ void bind_ccsds(py::module& m)
         const auto facts = facts_of(finder, frames, framing.interleaving);
         if (finder.soft_output()) {
             return py::make_tuple(
-                rows<std::int8_t>(frames,
-                                  finder.frame_items(),
-                                  [](const ccsds_frame& f) -> auto& { return f.soft; }),
+                rows<std::int8_t>(
+                    frames, finder.frame_items(), [](const ccsds_frame& f) -> auto& {
+                        return f.soft;
+                    }),
                 facts);
         }
-        return py::make_tuple(
-            rows<std::uint8_t>(frames,
-                               finder.frame_items(),
-                               [](const ccsds_frame& f) -> auto& { return f.bytes; }),
-            facts);
+        return py::make_tuple(rows<std::uint8_t>(
+                                  frames,
+                                  finder.frame_items(),
+                                  [](const ccsds_frame& f) -> auto& { return f.bytes; }),
+                              facts);
     });
 }

@@ -5,6 +5,8 @@
 
 """Tests ccsds_decode(), which decodes an array, against the frames that were sent."""
 
+import os
+import subprocess
 import unittest
 import warnings
 
@@ -76,6 +78,52 @@ class qa_ccsds_arrays(unittest.TestCase):
         self.assertIn('code="ccsds-223"', status.verdict)
         self.assertEqual([str(w.message) for w in caught], [status.verdict])
         self.assertEqual(caught[0].filename, __file__)
+
+    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the tool is not built")
+    def test_tool(self):
+        """gpufec decode ccsds writes the frames that ccsds_decode() returns."""
+        for soft_input, sigma, parameters in (
+                ("int8", 0.5, dict(convolutional="ccsds", interleaving=2)),
+                ("float", 0.3, dict(convolutional="ccsds_7_8", differential=True)),
+                ("uint8", 0.4, dict(convolutional="none", code="c2")),
+                ("float", 0.9, dict(convolutional="none", code="ar4ja-1024-1/2")),
+                ("int8", 0.2, dict(convolutional="none", code="none", frame_bytes=700,
+                                   randomiser="long"))):
+            with self.subTest(**parameters):
+                code = parameters.get("code", "ccsds-223")
+                size = {"c2": 892, "none": 700, "ccsds-223": 223 * parameters.get(
+                    "interleaving", 1)}.get(code, 128)
+                frames, bits = signals.transmit(
+                    9, size, 8, parameters["convolutional"], parameters.get("differential", False),
+                    40, code=code, interleaving=parameters.get("interleaving", 1),
+                    randomiser_name=parameters.get("randomiser", "short"))
+                values = signals.soft(bits, soft_input, sigma)
+                if "ar4ja" in code:
+                    values *= 2 / sigma**2 # in nats
+                options = [text for name, value in parameters.items()
+                           for text in ("--" + name.replace("_", "-"), str(value).lower())]
+                result = subprocess.run(
+                    [os.environ["GPUFEC_TOOL"], "decode", "ccsds", "--backend", "cpu",
+                     "--soft-input", soft_input, *options, "-", "-"],
+                    input=values.tobytes(), capture_output=True, check=True, timeout=60)
+                written = np.frombuffer(result.stdout, np.uint8).reshape(-1, size)
+                self.assertTrue(np.array_equal(written, frames))
+                found, _ = gpufec.ccsds_decode(values, soft_input=soft_input, **CPU, **parameters)
+                self.assertTrue(np.array_equal(found, written))
+                self.assertIn(b"gpufec: 9 frames", result.stderr)
+
+    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the tool is not built")
+    def test_tool_refuses(self):
+        for options, status, words in (
+                (["--code", "c2"], 2, "--convolutional is ccsds: allowed are none with --code c2"),
+                (["--interleaving", "9"], 2, "--interleaving is 9: allowed are 1 to 8"),
+                (["--frame-bytes", "224"], 2, "--frame-bytes is 224"),
+                (["--convolutional", "none"], 3, "0 frames")):
+            result = subprocess.run(
+                [os.environ["GPUFEC_TOOL"], "decode", "ccsds", *options, "-", "-"],
+                input=bytes(range(256)) * 40, capture_output=True, check=False, timeout=60)
+            self.assertEqual(result.returncode, status, result.stderr)
+            self.assertIn(words, result.stderr.decode())
 
     def test_refused_arguments(self):
         values = np.zeros(100, np.int8)
