@@ -86,7 +86,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                 ("int8", 0.5, dict(convolutional="ccsds", interleaving=2)),
                 ("float", 0.3, dict(convolutional="ccsds_7_8", differential=True)),
                 ("uint8", 0.4, dict(convolutional="none", code="c2")),
-                ("float", 0.9, dict(convolutional="none", code="ar4ja-1024-1/2")),
+                ("float", 0.7, dict(convolutional="none", code="ar4ja-1024-1/2")),
                 ("int8", 0.2, dict(convolutional="none", code="none", frame_bytes=700,
                                    randomiser="long"))):
             with self.subTest(**parameters):
