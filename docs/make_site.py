@@ -43,6 +43,7 @@ PAGES = {
                   ("LDPC", "docs/reference/ldpc.md"), ("Kernels", "docs/reference/kernels.md"),
                   ("DVB-S2", "docs/reference/dvb.md"),
                   ("CCSDS telemetry", "docs/reference/ccsds.md"),
+                  ("Reed-Solomon", "docs/reference/reed-solomon.md"),
                   ("Synchronisation", "docs/reference/sync-map.md"),
                   ("Soft values", "docs/reference/soft-values.md"),
                   ("Tags", "docs/reference/tags.md"),
@@ -125,6 +126,10 @@ WAYS = {
                     ["BBFRAMEs", "bch_errors, bch_valid"]),
     "bch_encoder": (["BBFRAMEs", "8 or 1 per byte"], ["parity"],
                     ["messages of LDPC codes", "8 or 1 per byte"]),
+    "rs_decoder": (["frames of interleaved codewords", "erasures"],
+                   ["syndromes", "errors located if they are not 0"],
+                   ["messages", "rs_corrected, rs_valid"]),
+    "rs_encoder": (["messages"], ["parity symbols"], ["frames of interleaved codewords"]),
     "gpu_sync_map": (["received bits", "some missing, some too many"],
                      ["drifts of a frame", "forward and backward"],
                      ["symbols, posteriors or LLRs", "sync_drift, sync_valid", "port status"]),
@@ -275,6 +280,7 @@ def table_of_rows(rows):
 
 
 GROUPS = {"viterbi": "Viterbi", "ldpc": "LDPC and DVB-S2", "sync": "Synchronisation",
+          "reed_solomon": "Reed-Solomon",
           "flowgraphs": "Flowgraphs and arrays", "platforms": "Platforms"}
 MOST_TABLES = 4
 

@@ -369,6 +369,18 @@ def arm64_instructions():
                   for row in load("instructions.json", "arm64-instructions")["rows"]])
 
 
+def reed_solomon():
+    """Tabulates the rates of the Reed-Solomon decoders by instruction set and errors."""
+    rates = {}
+    for row in load("reed-solomon-cpu.json")["rows"]:
+        name = row["name"] if row["name"].startswith("gr-fec") else \
+            " ".join(filter(None, ["gpufec", row["name"], row["variant"]]))
+        rates.setdefault((name, row["interleaving"]), {})[row["errors"]] = row["bits_per_cpu_s"]
+    return table(["", "I", "no error", "1 error", "16 errors"],
+                 [[name, depth, *(rate(of[e]) if e in of else "" for e in (0, 1, 16))]
+                  for (name, depth), of in rates.items()])
+
+
 # Comparisons of launch plans of the LDPC decoder: the plan, the plan to compare it with, and the
 # cases (code, shared memory in KB, codewords, precision).
 LDPC_PLANS = [
@@ -470,6 +482,7 @@ def sync_cards():
 
 
 TABLES = {"readme steps": readme_steps, "arm64 instructions": arm64_instructions,
+          "reed-solomon": reed_solomon,
           "sync reads": sync_reads, "sync reads gap": sync_reads_gap,
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
           "dvbs2rx one block": dvbs2rx_one_block, "gr-fec kernels": gr_fec_kernels,

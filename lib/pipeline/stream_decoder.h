@@ -11,11 +11,11 @@
 #include "common/checked_size.h"
 #include "common/host_memory.h"
 #include "common/non_temporal_copy.h"
-#include "copy_team.h"
 #include "guards.h"
 #include "input_judge.h"
 #include "memory_in_place.h"
 #include "pipeline.h"
+#include "thread_team.h"
 #include "windows.h"
 #include <atomic>
 #include <cmath>

@@ -6,6 +6,7 @@
 #ifndef INCLUDED_GPUFEC_PIPELINE_WORKER_POOL_H
 #define INCLUDED_GPUFEC_PIPELINE_WORKER_POOL_H
 
+#include <gnuradio/gpufec/api.h>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
@@ -16,7 +17,7 @@
 
 namespace gr::gpufec {
 
-class worker_pool
+class GPUFEC_API worker_pool
 {
 public:
     //! Function that processes chunk \p chunk (0 … chunks − 1) of a batch on thread

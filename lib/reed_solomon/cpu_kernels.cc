@@ -231,8 +231,7 @@ void add_words(const vec* values, unsigned interleaving, std::uint8_t* sums)
 }
 
 // Adds the lanes of each codeword of one root for any interleaving depth. \p end is
-// behind the last lane; at least 8 bytes before the first lane are 0, and 8 bytes at \p
-// end are readable.
+// behind the last lane, and 8 bytes there are readable.
 void add_lanes(const std::uint8_t* end,
                unsigned interleaving,
                unsigned positions,
@@ -268,7 +267,7 @@ void syndromes(const syndrome_constants& constants,
     std::memcpy(first + width - head, frame, head);
     const auto* const vectors = frame + head + stride - width;
 
-    alignas(width) std::uint8_t row[width + width + 8] = {};
+    alignas(width) std::uint8_t row[width + 8] = {};
     for (unsigned root = 0; root < constants.roots; root += roots_per_pass) {
         step multiply[roots_per_pass];
         for (unsigned r = 0; r < roots_per_pass; ++r) {
@@ -295,8 +294,8 @@ void syndromes(const syndrome_constants& constants,
             continue;
         }
         for (unsigned r = 0; r < roots_per_pass; ++r) {
-            store(row + width, values[r]);
-            add_lanes(row + 2 * width,
+            store(row, values[r]);
+            add_lanes(row + width,
                       interleaving,
                       constants.positions,
                       sums + (root + r) * syndrome_stride);

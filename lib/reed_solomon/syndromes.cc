@@ -96,7 +96,7 @@ reed_solomon_syndromes::reed_solomon_syndromes(const reed_solomon_code& code,
     d_constants.interleaving = interleaving;
     d_constants.symbols = code.n();
     if (d_kernels.width) {
-        make_constants(code);
+        make_constants();
         return;
     }
     const auto parity = code.parity();
@@ -109,16 +109,16 @@ reed_solomon_syndromes::reed_solomon_syndromes(const reed_solomon_code& code,
     }
 }
 
-void reed_solomon_syndromes::make_constants(const reed_solomon_code& code)
+void reed_solomon_syndromes::make_constants()
 {
     const auto width = d_kernels.width, interleaving = d_constants.interleaving;
     const auto positions = width / interleaving;
     const auto per_pass = d_kernels.roots_per_pass;
-    const auto roots = (code.parity() + per_pass - 1) / per_pass * per_pass;
+    const auto roots = (d_code.parity() + per_pass - 1) / per_pass * per_pass;
     const auto gfni = reed_solomon::gfni_elements(d_field);
     for (unsigned root = 0; root < roots; ++root) {
         // Exponent of beta. Roots beyond those of the code complete the last pass.
-        const auto exponent = code.root_step() * (code.first_root() + root);
+        const auto exponent = d_code.root_step() * (d_code.first_root() + root);
         const auto product = [&](unsigned byte) {
             const auto factor = d_field.power(exponent * positions);
             return d_basis.byte[d_field.multiply(d_basis.element[byte], factor)];
@@ -149,7 +149,7 @@ void reed_solomon_syndromes::make_constants(const reed_solomon_code& code)
         }
     }
     for (unsigned a = 0; a < 256; ++a) {
-        d_elements[d_kernels.gfni ? gfni[a] : a] = std::uint8_t(a);
+        d_elements[gfni[a]] = std::uint8_t(a);
     }
     d_constants.positions = positions;
     d_constants.roots = roots;

@@ -49,7 +49,7 @@ public:
     unsigned compute(const std::uint8_t* frame, values& syndromes) const;
 
 private:
-    void make_constants(const reed_solomon_code& code);
+    void make_constants();
     unsigned compute_from_parity(const std::uint8_t* frame, values& syndromes) const;
 
     reed_solomon_code d_code;
@@ -62,7 +62,8 @@ private:
     // Without a kernel: entry (n−k) j + i is the logarithm of parity symbol j's factor in
     // syndrome i.
     std::vector<std::uint8_t> d_exponents;
-    std::array<std::uint8_t, 256> d_elements; // element of each byte of a kernel's result
+    // With GFNI: the element of d_field for each element of its field
+    std::array<std::uint8_t, 256> d_elements;
 };
 
 } // namespace gr::gpufec

@@ -4,10 +4,11 @@
 
 viterbi_decode, ldpc_decode and sync_decode decode arrays of NumPy, or arrays on a CUDA device; the
 result of the latter is on the same device. viterbi_decoder, ldpc_decoder and sync_decoder are
-decoder objects for repeated use. conv_encode, ldpc_encode and sync_encode encode; random_bits makes
-data; awgn and bsid simulate channels. conv_presets() lists the convolutional codes of standards,
-ldpc_code() describes an LDPC code, and codebook_*() make codebooks for sync_decode. pinned_empty()
-makes arrays that a GPU reads at full speed.
+decoder objects for repeated use. rs_decode decodes Reed-Solomon codes. conv_encode, ldpc_encode,
+rs_encode and sync_encode encode; random_bits makes data; awgn and bsid simulate channels.
+conv_presets() lists the convolutional codes of standards, ldpc_code() describes an LDPC code, and
+codebook_*() make codebooks for sync_decode. pinned_empty() makes arrays that a GPU reads at full
+speed.
 
 The GNU Radio module gnuradio.gpufec has the same functions, and blocks.
 """

@@ -17,6 +17,7 @@ from ._gpufec import (codebook_davey_mackay, codebook_from_file, codebook_marker
                       polynomials_from_gr_fec)
 from ._ldpc import ldpc_decode, ldpc_decoder, ldpc_encode
 from ._memory import device_array, pinned_empty, to_device
+from ._reed_solomon import rs_decode, rs_encode
 from ._sync import sync_decode, sync_decoder, sync_encode
 from ._viterbi import conv_encode, viterbi_decode, viterbi_decoder
 
@@ -24,8 +25,8 @@ __all__ = ["awgn", "bsid", "ccsds_decode", "ccsds_status", "codebook_davey_macka
            "codebook_from_file", "codebook_marker", "codebook_random", "conv_encode",
            "conv_preset", "conv_presets", "decode_status", "device_array", "find_conv_preset",
            "ldpc_code", "ldpc_decode", "ldpc_decoder", "ldpc_encode", "pinned_empty",
-           "polynomials_from_gr_fec", "random_bits", "sync_decode", "sync_decoder",
-           "sync_encode", "to_device", "viterbi_decode", "viterbi_decoder"]
+           "polynomials_from_gr_fec", "random_bits", "rs_decode", "rs_encode", "sync_decode",
+           "sync_decoder", "sync_encode", "to_device", "viterbi_decode", "viterbi_decoder"]
 
 
 def _publish(found):
@@ -37,6 +38,7 @@ def _publish(found):
 
 
 _PARTS = {f"{__package__}.{part}" for part in ("_arguments", "_ccsds", "_channels", "_decoding",
-                                               "_ldpc", "_memory", "_sync", "_viterbi")}
+                                               "_ldpc", "_memory", "_reed_solomon", "_sync",
+                                               "_viterbi")}
 for _found in [check_names, *viterbi_decoder.__bases__, *map(globals().get, __all__)]:
     _publish(_found)

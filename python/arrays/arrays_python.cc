@@ -29,6 +29,7 @@ namespace py = pybind11;
 using namespace gr::gpufec;
 
 void bind_ccsds(py::module& m);
+void bind_reed_solomon(py::module& m);
 void bind_sync_map(py::module& m);
 void bind_viterbi(py::module& m);
 
@@ -633,6 +634,7 @@ PYBIND11_MODULE(_gpufec, m)
              const name_list& names) { return known_name(parameter, name, names); });
     m.def("nearest_name", &nearest_name);
     bind_ccsds(m);
+    bind_reed_solomon(m);
     bind_sync_map(m);
     bind_viterbi(m);
     bind_memory(m);

@@ -13,6 +13,7 @@ The blocks are
   - dvbs2_fec_receiver, which decodes symbols of DVB-S2 to a transport stream
   - ccsds_fec_receiver, which decodes soft symbols of CCSDS telemetry to transfer frames, and
     ccsds_deframer, which finds these frames in bits
+  - rs_decoder and rs_encoder, for the Reed-Solomon codes of CCSDS and DVB
   - gpu_sync_map and sync_encoder, for channels that insert or delete bits
   - channel_bsid, which simulates such a channel
 
@@ -25,8 +26,8 @@ gpu_ldpc_dvbs2 (as in gr-dvbs2rx) and in gpu_sync_map is 0.
 
 fec_viterbi_decoder and fec_ldpc_decoder are decoders for the blocks of gr-fec.
 
-viterbi_decode, ldpc_decode, sync_decode and other functions process arrays without a flowgraph. The
-package gpufec has the same functions and needs no GNU Radio.
+viterbi_decode, ldpc_decode, sync_decode, rs_decode and other functions process arrays without a
+flowgraph. The package gpufec has the same functions and needs no GNU Radio.
 """
 
 from . import _constructors, arrays, gpufec_python

@@ -41,9 +41,11 @@ public:
         auto* const out = static_cast<std::uint8_t*>(output_items[0]);
         this->read_tags(available);
         std::size_t taken = 0, given = 0;
-        const auto make = [&](const std::uint8_t* frame) {
-            make_frame(frame, out + given, this->nitems_written(0) + given);
-            given += d_output;
+        const auto make = [&](const std::uint8_t* frames, std::size_t count) {
+            given +=
+                d_output *
+                make_frames(frames, count, out + given, this->nitems_written(0) + given);
+            return count;
         };
         while (taken < available && given + d_output <= capacity) {
             if (d_have > 0 && d_lengths.cuts_frame(d_taken + taken)) {
@@ -58,12 +60,11 @@ public:
                 continue;
             }
             const auto* const from = in + taken * d_item_size;
+            std::size_t made = 0;
             if (d_have == 0 && run.items >= d_input) {
                 const auto frames =
                     std::min(run.items / d_input, (capacity - given) / d_output);
-                for (std::size_t f = 0; f < frames; ++f) {
-                    make(from + f * d_input * d_item_size);
-                }
+                made = make(from, frames);
                 taken += frames * d_input;
             } else {
                 const auto n = std::min(run.items, d_input - d_have);
@@ -71,8 +72,15 @@ public:
                 taken += n;
                 d_have += n;
                 if (d_have == d_input) {
-                    make(d_part.data());
+                    made = make(d_part.data(), 1);
                     d_have = 0;
+                }
+            }
+            for (std::size_t f = 0; f < made; ++f) {
+                if (drops_frame(f)) {
+                    const auto end = d_taken + taken - (made - 1 - f) * d_input;
+                    move_tags(end - d_input);
+                    leave_out(end);
                 }
             }
             move_tags(d_taken + taken);
@@ -106,6 +114,22 @@ protected:
     //! first output item.
     virtual void
     make_frame(const std::uint8_t* in, std::uint8_t* out, std::uint64_t first) = 0;
+    //! Computes the output frames of successive input frames with make_frame(), without
+    //! those that are dropped. Returns the number of output frames.
+    virtual std::size_t make_frames(const std::uint8_t* in,
+                                    std::size_t frames,
+                                    std::uint8_t* out,
+                                    std::uint64_t first)
+    {
+        for (std::size_t f = 0; f < frames; ++f) {
+            make_frame(in + f * d_input * d_item_size, out + f * d_output, first);
+            first += d_output;
+        }
+        return frames;
+    }
+    //! Returns whether the last call of make_frames() dropped the input frame of an
+    //! index.
+    virtual bool drops_frame(std::size_t) const { return false; }
     //! Returns the index in the output frame to which the tags of item \p item of the
     //! input frame move.
     virtual std::size_t output_of_item(std::size_t item) const = 0;
@@ -115,12 +139,22 @@ protected:
     // Number of dropped incomplete frames and of invalid or shortened packets.
     std::atomic<std::uint64_t> d_skipped{ 0 };
 
+    using tagged_block<Block>::d_lengths;
+
 private:
     using tagged_block<Block>::d_taken;
-    using tagged_block<Block>::d_lengths;
 
     void restart() override { d_have = 0; }
     incomplete_frame incomplete() const override { return { d_have, d_input }; }
+
+    // Drops the tags of the frame before `end`, which has no output.
+    void leave_out(std::uint64_t end)
+    {
+        this->d_dropped += d_input;
+        this->d_input_tags.release(end, [](const held_tag&) {});
+        d_lengths.took(end);
+        d_lengths.forget(end);
+    }
 
     // Moves the tags of items before `end` whose frame is complete.
     void move_tags(std::uint64_t end)

@@ -61,6 +61,8 @@ public:
     {
         return d_key && (key == d_key || pmt::eqv(key, d_key));
     }
+    //! Returns whether a packet has begun, so that frames are parts of packets.
+    bool has_packets() const { return d_seen; }
     //! Stores a length tag of the input before its item is taken; ignores other tags.
     void on_tag(const tag_t& tag);
 

@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the threads of the pipeline: worker_pool, copy_team, batch_deadline and
- * deadline_timer. */
+/* Tests of the threads of the pipeline: worker_pool, thread_team, copy_team,
+ * batch_deadline and deadline_timer. */
 
 #include "pipeline/batch_deadline.h"
-#include "pipeline/copy_team.h"
 #include "pipeline/deadline_timer.h"
+#include "pipeline/thread_team.h"
 #include "pipeline/worker_pool.h"
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -47,6 +47,30 @@ TEST(worker_pool, EveryChunk_IsDoneOnce)
         }
         for (const auto& r : runs) {
             EXPECT_EQ(r, 1);
+        }
+    }
+}
+
+TEST(thread_team, EveryUnit_IsProcessedOnce)
+{
+    for (const unsigned threads : { 1u, 2u, 20u }) {
+        thread_team team(threads);
+        for (const std::size_t units : { 0u, 1u, 3u, 7000u }) {
+            for (const std::size_t max_parts : { 0u, 1u, 10u }) {
+                std::vector<std::atomic<int>> runs(units);
+                std::atomic<std::size_t> parts{ 0 };
+                team(units, max_parts, [&](std::size_t first, std::size_t count) {
+                    ++parts;
+                    for (auto i = first; i < first + count; ++i) {
+                        ++runs[i];
+                    }
+                });
+                for (const auto& r : runs) {
+                    ASSERT_EQ(r, 1);
+                }
+                const auto most = std::min<std::size_t>({ threads, units, max_parts });
+                EXPECT_EQ(parts, std::max<std::size_t>(most, 1));
+            }
         }
     }
 }

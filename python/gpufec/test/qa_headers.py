@@ -120,7 +120,8 @@ class qa_headers(unittest.TestCase):
                          {"bbframe_to_ts", "bch_decoder", "bch_encoder", "ccsds_deframer",
                           "ccsds_fec_receiver", "channel_bsid",
                           "conv_encoder", "dvbs2_fec_receiver", "gpu_ldpc_dvbs2", "gpu_sync_map",
-                          "gpu_viterbi_pbvd", "ldpc_encoder", "sync_encoder"})
+                          "gpu_viterbi_pbvd", "ldpc_encoder", "rs_decoder", "rs_encoder",
+                          "sync_encoder"})
         for block in self.blocks:
             own = {name for name in vars(getattr(gpufec, block.name)) if name[0] != "_"}
             methods = {m.name for m in block.members.values() if m.parameters is not None}

@@ -156,6 +156,16 @@ def bch_cases():
                            **DVB, packed_input=p, packed_output=p, **more), form(items))
 
 
+def rs_cases():
+    parameters = dict(code="dvb", interleaving=2, virtual_fill=100)
+    random = np.random.default_rng(4)
+    messages = random.integers(0, 256, FRAMES * 176).astype(np.uint8)
+    frames, _, _ = run(gpufec.rs_encoder(**parameters), messages, with_pdus=False)
+    frames[random.choice(len(frames), 40, replace=False)] ^= 0x5a
+    for block, items in (gpufec.rs_encoder, messages), (gpufec.rs_decoder, frames):
+        yield case(block.__name__, lambda b=block, **more: b(**parameters, **more), items)
+
+
 def sync_cases():
     symbols = np.random.default_rng(3).integers(0, 4, FRAMES * 5).astype(np.uint8)
     yield case("sync_encoder",
@@ -167,7 +177,7 @@ def sync_cases():
 
 
 def all_cases():
-    for cases in conv_cases, viterbi_cases, ldpc_cases, bch_cases, sync_cases:
+    for cases in conv_cases, viterbi_cases, ldpc_cases, bch_cases, rs_cases, sync_cases:
         yield from cases()
 
 

@@ -451,6 +451,7 @@ class qa_verdicts(unittest.TestCase):
                                                  soft_input="packed4"), 1000),
                 (lambda: gpufec.gpu_sync_map(**book, mode="stream"), 160),
                 (lambda: gpufec.bch_decoder(*code), 900),
+                (lambda: gpufec.rs_decoder("dvb", 5), 1020),
                 (lambda: gpufec.ldpc_encoder(*code), 900)):
             block = make()
             items, size = noise(4 * 16200), block.input_signature().sizeof_stream_item(0)
