@@ -98,9 +98,9 @@ struct ccsds_deframer_options {
  *  - \c channel_error_rate (double): from the last tag \c viterbi_ber or \c viterbi_lock
  *    before the end of the frame; only if there was one.
  *
- * Input tags move to the output item that holds their bit. Those of a marker move to the
- * first item of its frame, those of parity to the last item. Tags of bits that belong to
- * no frame are dropped.
+ * Input tags move to the output item that holds their bit. A tag on a marker moves to the
+ * first item of its frame, and a tag on parity to the last item. Tags of bits that belong
+ * to no frame are dropped.
  *
  * The message port \c pdus sends each frame as a u8vector, with the dictionary above as
  * metadata; with an LDPC code it sends none. The message port \c status sends a

@@ -42,12 +42,12 @@ class qa_examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
     def test_companion_flowgraphs(self):
         # qa_flowgraphs.py tests the other flowgraphs, which have windows.
-        for name in ("ccsds_fec_receiver.grc", "dvbs2_fec_receiver.grc", "sync_stream.grc", "viterbi_ber.grc", "viterbi_ccsds.grc",
+        for name in ("ccsds/ccsds_fec_receiver.grc", "dvbs2_fec_receiver.grc", "sync_stream.grc", "viterbi_ber.grc", "viterbi_ccsds.grc",
                      "viterbi_dvb_3_4.grc"):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 run("grcc", "-o", folder, os.path.join(EXAMPLES, name), HOME=folder,
                     GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))
-                program = os.path.join(folder, name.replace(".grc", ".py"))
+                program = os.path.join(folder, os.path.basename(name).replace(".grc", ".py"))
                 output = run(sys.executable, program)
                 if name.startswith("viterbi"):
                     self.check_error_rate(output, 3e6)
