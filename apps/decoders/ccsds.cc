@@ -365,9 +365,9 @@ decoder_trait ccsds_trait()
                  "",
                  R"(
 # Frames of 1115 bytes in five Reed-Solomon codewords, with the code of rate 1/2
-gpufec decode ccsds --interleaving 5 symbols.s8 frames.bin
+gpufec decode ccsds --interleaving 5 telemetry.s8 telemetry.out
 # Frames of an LDPC code, from float LLRs of QPSK
-gpufec decode ccsds --convolutional none --code c2 --constellation qpsk --soft-input float symbols.f32 frames.bin
+gpufec decode ccsds --convolutional none --code c2 --constellation qpsk --soft-input float telemetry.f32 messages.out
 )" };
     t.make_decoder = make_decoder;
     return t;

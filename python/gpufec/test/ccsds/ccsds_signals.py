@@ -1,10 +1,12 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A transmitter of CCSDS telemetry by the definitions of CCSDS 131.0-B, in NumPy."""
+"""A transmitter of CCSDS telemetry by the definitions of CCSDS 131.0-B, in NumPy.
+
+Only convolutional and LDPC codes need GNU Radio and this module.
+"""
 
 import numpy as np
-from gnuradio import gpufec
 
 MARKER = np.unpackbits(np.array([0x1a, 0xcf, 0xfc, 0x1d], np.uint8))
 AR4JA_MARKER = np.unpackbits(np.array([0x03, 0x47, 0x76, 0xc7, 0x27, 0x28, 0x95, 0xb0], np.uint8))
@@ -100,6 +102,7 @@ def frame_bits(frame, code="ccsds-223", interleaving=1, randomiser_name="short")
     elif code == "none":
         sent = np.unpackbits(frame)
     else:
+        from gnuradio import gpufec
         standard, size, rate = ldpc_parameters(code)
         sent = np.unpackbits(gpufec.ldpc_encode(frame[np.newaxis], standard, size, rate)[0])
     marker = AR4JA_MARKER if "ar4ja" in code else MARKER
@@ -117,6 +120,7 @@ def transmit(count, frame_bytes, seed, convolutional="none", differential=False,
     if differential:
         bits = np.bitwise_xor.accumulate(bits)
     if convolutional != "none":
+        from gnuradio import gpufec
         bits = gpufec.conv_encode(bits, preset=convolutional, packed_input=False,
                                   packed_output=False)
     return frames, bits
