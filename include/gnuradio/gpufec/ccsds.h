@@ -28,7 +28,7 @@ struct ccsds_ldpc_code {
 //! Returns the LDPC codes of CCSDS.
 GPUFEC_API const std::vector<ccsds_ldpc_code>& ccsds_ldpc_codes();
 
-//! Names of the codes that ccsds_framing::code may have: "none", those of Reed-Solomon
+//! Returns the names that ccsds_framing::code may have: "none", those of Reed-Solomon
 //! and those of ccsds_ldpc_codes().
 GPUFEC_API std::vector<std::string> ccsds_codes();
 
