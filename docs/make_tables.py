@@ -381,6 +381,20 @@ def reed_solomon():
                   for (name, depth), of in rates.items()])
 
 
+def ccsds_frames():
+    """Tabulates the rates of the search for CCSDS frames by instruction set."""
+    rates, variants = {}, []
+    for row in load("ccsds-frames-cpu.json")["rows"]:
+        code = f"{row['code']}, I = {row['interleaving']}" if row["code"].startswith("ccsds") \
+            else row["code"]
+        name = row["name"] + (", OQPSK" if row["constellation"] == "oqpsk" else "")
+        rates.setdefault((code, row["input"], name), {})[row["variant"]] = row["bits_per_cpu_s"]
+        if row["variant"] not in variants:
+            variants.append(row["variant"])
+    return table(["code", "input", "of", *variants],
+                 [[*key, *(rate(of[v]) for v in variants)] for key, of in rates.items()])
+
+
 # Comparisons of launch plans of the LDPC decoder: the plan, the plan to compare it with, and the
 # cases (code, shared memory in KB, codewords, precision).
 LDPC_PLANS = [
@@ -483,6 +497,7 @@ def sync_cards():
 
 TABLES = {"readme steps": readme_steps, "arm64 instructions": arm64_instructions,
           "reed-solomon": reed_solomon,
+          "ccsds-frames": ccsds_frames,
           "sync reads": sync_reads, "sync reads gap": sync_reads_gap,
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
           "dvbs2rx one block": dvbs2rx_one_block, "gr-fec kernels": gr_fec_kernels,

@@ -83,6 +83,7 @@ json measured(const std::string& what,
     const double bits = double(items.size()) * (soft ? 1 : 8);
     return json::object({ { "name", what },
                           { "code", framing.code },
+                          { "interleaving", framing.interleaving },
                           { "constellation", framing.constellation },
                           { "input", soft ? "int8" : "packed" },
                           { "variant", variant },
