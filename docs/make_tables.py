@@ -372,7 +372,7 @@ def arm64_instructions():
 def reed_solomon():
     """Tabulates the rates of the Reed-Solomon decoders by instruction set and errors."""
     rates = {}
-    for row in load("reed-solomon-cpu.json")["rows"]:
+    for row in load("reed-solomon-cpu.json", "reed-solomon-cpu")["rows"]:
         name = row["name"] if row["name"].startswith("gr-fec") else \
             " ".join(filter(None, ["gpufec", row["name"], row["variant"]]))
         rates.setdefault((name, row["interleaving"]), {})[row["errors"]] = row["bits_per_cpu_s"]
@@ -384,7 +384,7 @@ def reed_solomon():
 def ccsds_frames():
     """Tabulates the rates of the search for CCSDS frames by instruction set."""
     rates, variants = {}, []
-    for row in load("ccsds-frames-cpu.json")["rows"]:
+    for row in load("reed-solomon-cpu.json", "ccsds-frames-cpu")["rows"]:
         code = f"{row['code']}, I = {row['interleaving']}" if row["code"].startswith("ccsds") \
             else row["code"]
         name = row["name"] + (", OQPSK" if row["constellation"] == "oqpsk" else "")
