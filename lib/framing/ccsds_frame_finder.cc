@@ -171,7 +171,8 @@ void ccsds_frame_finder::implementation::take(const located_frame& frame,
         randomise(sent.data(), zeros.data(), sent.size(), frame.inverted ? 0xff : 0);
         d_fitting = fitting_parameters(sent);
     }
-    if (!good && d_framing.drop_failed) {
+    // The LDPC decoder judges codewords without a marker.
+    if (!good && d_framing.drop_failed && !d_format.ldpc) {
         return;
     }
     ccsds_frame found;

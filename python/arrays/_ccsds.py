@@ -67,8 +67,8 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
             degrees and exchanged I and Q; "oqpsk": also I and Q of a pair in consecutive symbols
         lock : phase search of the convolutional code, "auto" or "off"
         lock_presets : names of further convolutional codes to search for
-        drop_failed : whether frames that could not be decoded are dropped; without Reed-Solomon
-            and LDPC, those without a marker
+        drop_failed : whether frames that could not be decoded are dropped; without a code, those
+            without a marker
         max_iterations : largest number of LDPC iterations, 1 to 1000
         batch : parallel blocks or LDPC codewords per batch; 0: chosen for the device
         slots : batches in flight, 1 to 16

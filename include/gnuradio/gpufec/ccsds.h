@@ -57,7 +57,7 @@ struct ccsds_framing {
     //! frames without a marker, in succession, that are kept while locked
     unsigned flywheel = 2;
     //! whether frames that could not be decoded, and frames without code whose marker is
-    //! missing, are dropped
+    //! missing, are dropped; codewords of LDPC never are
     bool drop_failed = true;
     //! the bit, 0 or 1, that a positive soft value means
     unsigned positive_bit = 1;

@@ -45,8 +45,8 @@ struct ccsds_deframer_options {
     std::string constellation = "bpsk";
 
     // Output
-    //! whether frames that could not be decoded are dropped; without Reed-Solomon, those
-    //! without a marker
+    //! whether frames that could not be decoded are dropped; without a code, those
+    //! without a marker; with an LDPC code, none
     bool drop_failed = true;
     //! frames that get the tag ccsds_frame: "all", "failures" (those that failed) or
     //! "none"

@@ -57,8 +57,8 @@ struct ccsds_fec_receiver_options {
     std::vector<std::string> lock_presets = {};
 
     // Output
-    //! whether frames that could not be decoded are dropped; without Reed-Solomon and
-    //! LDPC, those without a marker
+    //! whether frames that could not be decoded are dropped; without a code, those
+    //! without a marker
     bool drop_failed = true;
     //! frames that get the tag ccsds_frame: "all", "failures" (those that failed) or
     //! "none"

@@ -423,6 +423,21 @@ TEST(Ccsds, LdpcCodewords_LeaveAlignedInRightPolarity)
     }
 }
 
+TEST(Ccsds, LdpcCodewordsWithoutMarker_AreKeptByTheFlywheel)
+{
+    const auto framing = framing_of("ar4ja-1024-4/5");
+    telemetry sent(framing, 7, 34);
+    sent.flip(3 * sent.period, 32);
+    sent.flip(4 * sent.period, 32);
+    ccsds_frame_finder finder(framing, true);
+    const auto found = find_frames(finder, sent.soft());
+    ASSERT_EQ(7u, found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(i != 3 && i != 4, found[i].marker_found);
+        EXPECT_EQ(soft_codeword(sent.frames[i], framing), found[i].soft);
+    }
+}
+
 TEST(Ccsds, NoisyLdpcCodewords_AreFoundBelowTheThresholdOfTheCode)
 {
     // Es/N0 in dB at which the code has a frame error rate of about 0.1 or more.
