@@ -12,10 +12,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 HEADERS = ROOT / "include" / "gnuradio" / "gpufec"
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]((?:gnuradio|pmt)/[^>"]+)[>"]', re.MULTILINE)
 # Folders of lib that belong to the core, and the public headers of the core.
-FOLDERS = ("arrays", "bbframe", "bch", "channel", "common", "cuda", "demap", "framing", "ldpc", "pipeline", "reed_solomon",
-           "sync_map", "viterbi")
-PUBLIC = ("api.h", "arrays.h", "backend.h", "bch.h", "ccsds.h", "decoder.h", "ldpc.h", "pinned_memory.h",
-          "reed_solomon.h", "sync_map.h", "sync_reads.h", "viterbi.h")
+FOLDERS = ("arrays", "bbframe", "bch", "channel", "common", "cuda", "demap", "framing", "ldpc",
+           "pipeline", "reed_solomon", "sync_map", "viterbi")
+PUBLIC = ("api.h", "arrays.h", "backend.h", "bch.h", "ccsds.h", "decoder.h", "ldpc.h",
+          "pinned_memory.h", "reed_solomon.h", "sync_map.h", "sync_reads.h", "viterbi.h")
 
 
 def theirs(path):

@@ -40,7 +40,7 @@ std::vector<orientation> orientations_of(const std::string& constellation);
 class received_bits
 {
 public:
-    //! Sizes of what is stored before begin() moves: items are discarded in units of 512.
+    //! Items are discarded in multiples of this number.
     static constexpr std::size_t unit = 512;
 
     //! \param soft whether soft values are stored too
