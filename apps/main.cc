@@ -57,6 +57,7 @@ const std::vector<decoder_name> decoders{
     { "ldpc", "LDPC codes, of standards or of a file", ldpc_trait },
     { "sync", "codes for channels that insert, delete and flip bits", sync_trait },
     { "bch", "outer BCH codes of DVB; decode and encode", bch_trait },
+    { "ccsds", "frames of CCSDS telemetry; decode", ccsds_trait },
 };
 
 // Returns the decoders that support a command.

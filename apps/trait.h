@@ -291,6 +291,7 @@ decoder_trait viterbi_trait();
 decoder_trait ldpc_trait();
 decoder_trait sync_trait();
 decoder_trait bch_trait();
+decoder_trait ccsds_trait();
 
 // Each command returns the exit status of the program.
 int bench(const decoder_trait& trait, const arguments& args);

@@ -399,13 +399,27 @@ def arm64_instructions():
 def reed_solomon():
     """Tabulates the rates of the Reed-Solomon decoders by instruction set and errors."""
     rates = {}
-    for row in load("reed-solomon-cpu.json")["rows"]:
+    for row in load("reed-solomon-cpu.json", "reed-solomon-cpu")["rows"]:
         name = row["name"] if row["name"].startswith("gr-fec") else \
             " ".join(filter(None, ["gpufec", row["name"], row["variant"]]))
         rates.setdefault((name, row["interleaving"]), {})[row["errors"]] = row["bits_per_cpu_s"]
     return table(["", "I", "no error", "1 error", "16 errors"],
                  [[name, depth, *(rate(of[e]) if e in of else "" for e in (0, 1, 16))]
                   for (name, depth), of in rates.items()])
+
+
+def ccsds_frames():
+    """Tabulates the rates of the search for CCSDS frames by instruction set."""
+    rates, variants = {}, []
+    for row in load("reed-solomon-cpu.json", "ccsds-frames-cpu")["rows"]:
+        code = f"{row['code']}, I = {row['interleaving']}" if row["code"].startswith("ccsds") \
+            else row["code"]
+        name = row["name"] + (", OQPSK" if row["constellation"] == "oqpsk" else "")
+        rates.setdefault((code, row["input"], name), {})[row["variant"]] = row["bits_per_cpu_s"]
+        if row["variant"] not in variants:
+            variants.append(row["variant"])
+    return table(["code", "input", "of", *variants],
+                 [[*key, *(rate(of[v]) for v in variants)] for key, of in rates.items()])
 
 
 # Comparisons of launch plans of the LDPC decoder: the plan, the plan to compare it with, and the
@@ -510,6 +524,7 @@ def sync_cards():
 
 TABLES = {"readme steps": readme_steps, "arm64 instructions": arm64_instructions,
           "reed-solomon": reed_solomon,
+          "ccsds-frames": ccsds_frames,
           "sync reads": sync_reads, "sync reads gap": sync_reads_gap,
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
           "dvbs2rx one block": dvbs2rx_one_block, "dvbs packets": dvbs_packets,

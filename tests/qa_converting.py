@@ -21,7 +21,9 @@ from gnuradio import blocks, dtv, fec, gpufec, gr
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python" / "gpufec" / "test"))
+sys.path.insert(0, str(ROOT / "python" / "gpufec" / "test" / "ccsds"))
 sys.path.insert(0, str(ROOT / "bench" / "ldpc"))
+import ccsds_signals # noqa: E402
 import dvbs2rx_receiver # noqa: E402
 import qa_dvbs # noqa: E402
 import qa_support as support # noqa: E402
@@ -352,6 +354,13 @@ class qa_converting(unittest.TestCase):
     @unittest.skipIf(ccsds_viterbi is None, "gr-satellites is not installed")
     def test_deframer(self):
         self.assertIn("ccsds_concatenated", type(example("deframer")["deframer"]).__name__)
+
+    def test_one_block_for_the_deframer(self):
+        """The block decodes what the deframer of the example before it is made for."""
+        frames, bits = ccsds_signals.transmit(6, 114, 5, "ccsds", True, 50,
+                                              code="ccsds-223-conventional")
+        found = through(soft(bits), example("one block for the deframer")["deframer"])
+        np.testing.assert_array_equal(found.reshape(-1, 114), frames)
 
     def llrs(self, sigma):
         """Returns the message bits of 32 frames of normal 1/2, and their LLRs in nats, positive for

@@ -12,10 +12,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 HEADERS = ROOT / "include" / "gnuradio" / "gpufec"
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]((?:gnuradio|pmt)/[^>"]+)[>"]', re.MULTILINE)
 # Folders of lib that belong to the core, and the public headers of the core.
-FOLDERS = ("arrays", "bbframe", "bch", "channel", "common", "cuda", "demap", "dvbs", "ldpc", "pipeline",
-           "reed_solomon", "sync_map", "viterbi")
-PUBLIC = ("api.h", "arrays.h", "backend.h", "bch.h", "decoder.h", "ldpc.h", "pinned_memory.h",
-          "reed_solomon.h", "sync_map.h", "sync_reads.h", "viterbi.h")
+FOLDERS = ("arrays", "bbframe", "bch", "channel", "common", "cuda", "demap", "dvbs", "framing",
+           "ldpc", "pipeline", "reed_solomon", "sync_map", "viterbi")
+PUBLIC = ("api.h", "arrays.h", "backend.h", "bch.h", "ccsds.h", "decoder.h", "ldpc.h",
+          "pinned_memory.h", "reed_solomon.h", "sync_map.h", "sync_reads.h", "viterbi.h")
 
 
 def theirs(path):
@@ -31,7 +31,7 @@ class qa_core(unittest.TestCase):
         for folder in FOLDERS:
             for pattern in ("*.h", "*.cc", "*.cu", "*.cuh", "*.in"):
                 files += sorted((ROOT / "lib" / folder).rglob(pattern))
-        files += sorted((ROOT / "python" / "arrays").glob("*.cc"))
+        files += sorted((ROOT / "python" / "arrays").rglob("*.cc"))
         self.assertGreater(len(files), 100)
         for path in files:
             with self.subTest(path.relative_to(ROOT)):

@@ -69,7 +69,7 @@ class qa_docs(unittest.TestCase):
         """docs/examples.md names each example, and shows a picture of its window if it has one,
         except for dvbs2rx_receiver. Each picture is shown on some page."""
         page = text_of(DOCS / "examples.md")
-        for example in (ROOT / "examples").iterdir():
+        for example in (ROOT / "examples").rglob("*"):
             if example.suffix in (".grc", ".py", ".ipynb"):
                 with self.subTest(example=example.name):
                     self.assertIn(example.name, page)

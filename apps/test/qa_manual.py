@@ -16,7 +16,12 @@ import sys
 import tempfile
 import unittest
 
-from gpufec_tool import CIRCULANTS, SCRIPTS, TIMEOUT_S, bbframes, main, run, tools
+import numpy as np
+
+from gpufec_tool import CIRCULANTS, ROOT, SCRIPTS, TIMEOUT_S, bbframes, main, run, tools
+
+sys.path.insert(0, str(ROOT / "python" / "gpufec" / "test" / "ccsds"))
+import ccsds_signals # noqa: E402
 
 
 class qa_manual(unittest.TestCase):
@@ -47,8 +52,8 @@ class qa_manual(unittest.TestCase):
             found = set(re.findall(r"(?m)^  --([\w-]+)", text))
             self.assertEqual(found, {o["name"] for key, o in self.options() if key == words})
             shown |= found
-        # Two commands have three decoders, two have four, and two have none: 16 lines.
-        self.assertEqual(len(self.described["lines"]), 16)
+        # Two commands have three decoders, two have four and five, and two have none: 17 lines.
+        self.assertEqual(len(self.described["lines"]), 17)
         self.assertGreater(len(shown), 40)
 
     def test_manual(self):
@@ -140,6 +145,23 @@ class qa_examples(unittest.TestCase):
         self.shell("gpufec encode bch --scramble true bbframes.bin messages.bin")
         self.shell("gpufec encode ldpc --modcod 'QPSK 1/2' --output symbols messages.bin symbols.cf32")
 
+        self.write_telemetry()
+
+    def write_telemetry(self):
+        """Writes frames, and their soft values in a concatenated code and in an LDPC code."""
+        frames, bits = ccsds_signals.transmit(4, 5 * 223, 7, interleaving=5)
+        self.write("frames.bin", frames.tobytes())
+        self.write("marked.bin", np.packbits(bits).tobytes())
+        self.shell("gpufec encode viterbi --preset ccsds marked.bin telemetry.s8")
+        messages = np.random.default_rng(8).integers(0, 256, (4, 892)).astype(np.uint8)
+        self.write("messages.c2", messages.tobytes())
+        self.shell("gpufec encode ldpc --standard ccsds_c2 --frame-size 8160 --rate 7/8 "
+                   "--output packed messages.c2 codewords.c2")
+        words = np.unpackbits(np.frombuffer(self.content("codewords.c2"), np.uint8))
+        words = words.reshape(4, 8160) ^ ccsds_signals.randomiser("short", 8160)
+        bits = np.hstack([np.tile(ccsds_signals.MARKER, (4, 1)), words]).ravel()
+        self.write("telemetry.f32", (20 * ccsds_signals.soft(bits, "float")).tobytes())
+
     def write(self, name, content):
         (self.folder / name).write_bytes(content)
 
@@ -178,14 +200,15 @@ class qa_examples(unittest.TestCase):
                 self.shell(coded % codes[command.split()[2]])
             self.shell(command)
             for name, source in (("decoded.bin", "message.bin"), ("bits.out", "bits.bin"),
-                                 ("symbols.out", "symbols.bin")):
+                                 ("symbols.out", "symbols.bin"), ("telemetry.out", "frames.bin"),
+                                 ("messages.out", "messages.c2")):
                 if command.endswith(name):
                     self.assertEqual(self.content(name), self.content(source), command)
         self.assertGreater(len(self.content("packets.ts")), 41 * 188)
         self.assertEqual(self.content("bbframes.out")[:4], self.content("bbframes.bin")[:4])
         for words in ([], ["bench"], ["ber"], ["decode"], ["encode"]):
             found = self.examples(*words)
-            self.assertIn(len(found), (2, 3, 4))
+            self.assertIn(len(found), (2, 3, 4, 5))
             if words:
                 self.assertTrue(all(line in commands for line in found), found)
             else:

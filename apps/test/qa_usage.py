@@ -20,8 +20,8 @@ class qa_usage(unittest.TestCase):
         for command in ([], ["info"], ["bench", "viterbi"], ["ber", "viterbi"],
                         ["decode", "viterbi"], ["bench", "ldpc"], ["ber", "ldpc"],
                         ["decode", "ldpc"], ["bench", "sync"], ["ber", "sync"],
-                        ["decode", "sync"], ["decode", "bch"], ["encode", "viterbi"],
-                        ["encode", "ldpc"], ["encode", "sync"], ["encode", "bch"]):
+                        ["decode", "sync"], ["decode", "bch"], ["decode", "ccsds"],
+                        ["encode", "viterbi"], ["encode", "ldpc"], ["encode", "sync"], ["encode", "bch"]):
             result = run(*command, "--help")
             self.assertEqual(result.returncode, 0, command)
             self.assertIn(b"Usage: gpufec", result.stdout)

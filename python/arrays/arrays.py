@@ -9,6 +9,7 @@ run during a call: Ctrl-C ends the call, and the decoder can be used again.
 """
 
 from ._arguments import check_names
+from ._ccsds import ccsds_decode, ccsds_status
 from ._channels import awgn, bsid, random_bits
 from ._decoding import decode_status
 from ._gpufec import (codebook_davey_mackay, codebook_from_file, codebook_marker,
@@ -20,12 +21,12 @@ from ._reed_solomon import rs_decode, rs_encode
 from ._sync import sync_decode, sync_decoder, sync_encode
 from ._viterbi import conv_encode, viterbi_decode, viterbi_decoder
 
-__all__ = ["awgn", "bsid", "codebook_davey_mackay", "codebook_from_file", "codebook_marker",
-           "codebook_random", "conv_encode", "conv_preset", "conv_presets", "decode_status",
-           "device_array", "find_conv_preset", "ldpc_code", "ldpc_decode", "ldpc_decoder",
-           "ldpc_encode", "pinned_empty", "polynomials_from_gr_fec", "random_bits",
-           "rs_decode", "rs_encode", "sync_decode", "sync_decoder", "sync_encode", "to_device",
-           "viterbi_decode", "viterbi_decoder"]
+__all__ = ["awgn", "bsid", "ccsds_decode", "ccsds_status", "codebook_davey_mackay",
+           "codebook_from_file", "codebook_marker", "codebook_random", "conv_encode",
+           "conv_preset", "conv_presets", "decode_status", "device_array", "find_conv_preset",
+           "ldpc_code", "ldpc_decode", "ldpc_decoder", "ldpc_encode", "pinned_empty",
+           "polynomials_from_gr_fec", "random_bits", "rs_decode", "rs_encode", "sync_decode",
+           "sync_decoder", "sync_encode", "to_device", "viterbi_decode", "viterbi_decoder"]
 
 
 def _publish(found):
@@ -36,8 +37,8 @@ def _publish(found):
             _publish(getattr(member, "fget", member))
 
 
-_PARTS = {f"{__package__}.{part}" for part in ("_arguments", "_channels", "_decoding", "_ldpc",
-                                               "_memory", "_reed_solomon", "_sync",
+_PARTS = {f"{__package__}.{part}" for part in ("_arguments", "_ccsds", "_channels", "_decoding",
+                                               "_ldpc", "_memory", "_reed_solomon", "_sync",
                                                "_viterbi")}
 for _found in [check_names, *viterbi_decoder.__bases__, *map(globals().get, __all__)]:
     _publish(_found)

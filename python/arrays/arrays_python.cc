@@ -28,6 +28,7 @@
 namespace py = pybind11;
 using namespace gr::gpufec;
 
+void bind_ccsds(py::module& m);
 void bind_reed_solomon(py::module& m);
 void bind_sync_map(py::module& m);
 void bind_viterbi(py::module& m);
@@ -632,6 +633,7 @@ PYBIND11_MODULE(_gpufec, m)
              const std::string& name,
              const name_list& names) { return known_name(parameter, name, names); });
     m.def("nearest_name", &nearest_name);
+    bind_ccsds(m);
     bind_reed_solomon(m);
     bind_sync_map(m);
     bind_viterbi(m);

@@ -11,6 +11,8 @@ The blocks are
   - bch_decoder and bch_encoder, for the BCH codes of DVB
   - bbframe_to_ts, which extracts transport streams from BBFRAMEs
   - dvbs2_fec_receiver, which decodes symbols of DVB-S2 to a transport stream
+  - ccsds_fec_receiver, which decodes soft symbols of CCSDS telemetry to transfer frames, and
+    ccsds_deframer, which finds these frames in bits
   - dvbs_fec_receiver, which decodes symbols of DVB-S to a transport stream
   - dvbs_deframer, which decodes the frames of DVB-S after a Viterbi decoder
   - rs_decoder and rs_encoder, for the Reed-Solomon codes of CCSDS and DVB

@@ -55,12 +55,15 @@ class qa_examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
     def test_companion_flowgraphs(self):
         # qa_flowgraphs.py tests the other flowgraphs, which have windows.
-        for name in ("dvbs2_fec_receiver.grc", "dvb/dvbs_fec_receiver.grc", "sync_stream.grc",
-                     "viterbi_ber.grc", "viterbi_ccsds.grc", "viterbi_dvb_3_4.grc"):
+        for name in ("ccsds/ccsds_fec_receiver.grc", "dvbs2_fec_receiver.grc",
+                     "dvb/dvbs_fec_receiver.grc", "sync_stream.grc", "viterbi_ber.grc",
+                     "viterbi_ccsds.grc", "viterbi_dvb_3_4.grc"):
             with self.subTest(name):
                 output = self.run_flowgraph(os.path.join(EXAMPLES, name))
                 if name.startswith("viterbi"):
                     self.check_error_rate(output, 3e6)
+                elif name.startswith("ccsds"):
+                    self.assertIn("100 frames right of 100 received, 100 sent", output)
                 elif name.startswith("dvbs2"):
                     right, received, sent, frames, left, given = map(int, re.search(
                         r"(\d+) packets right of (\d+) received, (\d+) sent in (\d+) BBFRAMEs; "

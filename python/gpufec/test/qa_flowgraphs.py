@@ -33,7 +33,7 @@ import qa_canvas
 import qa_support as support
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-EXAMPLES = sorted((ROOT / "examples").glob("*.grc"))
+EXAMPLES = sorted((ROOT / "examples").rglob("*.grc"))
 BLOCKS = os.environ.get("GPUFEC_GRC_PATH", str(ROOT / "grc"))
 LIVE = ("viterbi_ccsds_live", "ldpc_dvbs2_live", "ldpc_acm", "sync_drift",
         "viterbi_recording")

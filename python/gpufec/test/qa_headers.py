@@ -117,7 +117,8 @@ class qa_headers(unittest.TestCase):
 
     def test_every_block_is_bound(self):
         self.assertEqual({b.name for b in self.blocks},
-                         {"bbframe_to_ts", "bch_decoder", "bch_encoder", "channel_bsid",
+                         {"bbframe_to_ts", "bch_decoder", "bch_encoder", "ccsds_deframer",
+                          "ccsds_fec_receiver", "channel_bsid",
                           "conv_encoder", "dvbs2_fec_receiver", "dvbs_deframer",
                           "dvbs_fec_receiver", "gpu_ldpc_dvbs2", "gpu_sync_map",
                           "gpu_viterbi_pbvd", "ldpc_encoder", "rs_decoder", "rs_encoder",

@@ -14,6 +14,8 @@ import pathlib
 import sys
 import unittest
 
+from gnuradio import blocks, gpufec, gr
+
 ROOT = str(pathlib.Path(__file__).resolve().parents[3])
 DATA = os.environ.get("GPUFEC_TEST_DATA",
                       os.path.join(os.path.dirname(ROOT), "shared", "data"))
@@ -26,6 +28,19 @@ except ImportError as error:
     if error.name is None or not error.name.startswith("satellites"):
         raise
     recording_pdus = None
+
+
+def frames_of(symbols):
+    """Returns the frames that ccsds_fec_receiver decodes from soft symbols."""
+    receiver = gpufec.ccsds_fec_receiver(
+        convolutional="ccsds", code="ccsds-223-conventional", frame_bytes=114,
+        differential=True, soft_input="float", backend="cpu")
+    sink = blocks.vector_sink_b()
+    top = gr.top_block()
+    top.connect(blocks.vector_source_f(symbols.tolist()), receiver, sink)
+    top.run()
+    out = bytes(sink.data())
+    return [out[i:i + 114] for i in range(0, len(out), 114)]
 
 
 @unittest.skipIf(recording_pdus is None, "gr-satellites is not installed")
@@ -48,6 +63,19 @@ class qa_recording(unittest.TestCase):
                              for which in range(3))
         self.assertGreaterEqual(ours, theirs - self.MARGIN)
         self.assertGreaterEqual(one, theirs - self.MARGIN)
+
+    def test_ccsds_fec_receiver(self):
+        """One block receives every frame that gr-satellites receives in every run, and no frame
+        that gr-satellites does not receive in any run."""
+        theirs, ours = [], []
+        for _ in range(3):
+            symbols = recording_pdus.demodulate(*recording_pdus.read_wav(RECORDING))
+            theirs.append(set(recording_pdus.pdus(symbols, "gr_satellites")))
+            ours.append(frames_of(symbols))
+        self.assertGreaterEqual(max(map(len, ours)), 14)
+        for frames in ours:
+            self.assertLessEqual(set.intersection(*theirs), set(frames))
+            self.assertLessEqual(len(set(frames) - set.union(*theirs)), self.MARGIN)
 
     def test_with_noise(self):
         theirs, ours, one = 0, 0, 0

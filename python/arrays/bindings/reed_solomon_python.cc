@@ -3,8 +3,8 @@
 
 /* Binds the functions of Reed-Solomon codes on arrays to Python. */
 
+#include "../interpreter.h"
 #include "blocks/common/parameters.h"
-#include "interpreter.h"
 #include "pipeline/thread_team.h"
 #include <gnuradio/gpufec/reed_solomon.h>
 

@@ -1,0 +1,167 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Frames of CCSDS telemetry: from bits or soft values to transfer frames, without GNU
+ * Radio. */
+
+#ifndef INCLUDED_GPUFEC_CCSDS_H
+#define INCLUDED_GPUFEC_CCSDS_H
+
+#include <gnuradio/gpufec/api.h>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr::gpufec {
+
+//! LDPC code of CCSDS 131.0-B, 7, whose codewords are frames with a marker.
+struct ccsds_ldpc_code {
+    std::string name; //!< name in ccsds_framing::code, such as "c2" or "ar4ja-1024-1/2"
+    //! parameters of ldpc_code::standard()
+    std::string standard, frame_size, rate;
+    unsigned sent_bits;    //!< of a codeword, without marker
+    unsigned message_bits; //!< of a transfer frame
+};
+
+//! Returns the LDPC codes of CCSDS.
+GPUFEC_API const std::vector<ccsds_ldpc_code>& ccsds_ldpc_codes();
+
+//! Returns the names that ccsds_framing::code may have: "none", those of Reed-Solomon
+//! and those of ccsds_ldpc_codes().
+GPUFEC_API std::vector<std::string> ccsds_codes();
+
+//! Format of a stream of telemetry frames (CCSDS 131.0-B).
+struct ccsds_framing {
+    //! code of the frame: "none"; a Reed-Solomon code "ccsds-223", "ccsds-239" or, in the
+    //! conventional basis, "ccsds-223-conventional", "ccsds-239-conventional"; or an LDPC
+    //! code "c2" or "ar4ja-1024-1/2" and so on
+    std::string code = "ccsds-223";
+    //! codewords of Reed-Solomon per frame, 1 to 8
+    unsigned interleaving = 1;
+    //! bytes of a transfer frame, 1 to 16384; 0: the longest of the code. With
+    //! Reed-Solomon it is a multiple of \c interleaving, and shorter frames have a
+    //! virtual fill
+    unsigned frame_bytes = 0;
+    //! "none", "short" (period of 255 bits) or "long" (131,071 bits)
+    std::string randomiser = "short";
+    //! ambiguity that the marker resolves besides the sign of all bits: none with "bpsk",
+    //! rotation and exchange of I and Q with "qpsk", and with "oqpsk" also I and Q of a
+    //! pair in consecutive symbols
+    std::string constellation = "bpsk";
+    //! whether the bits before this stage were sent as changes of the level (NRZ-M)
+    bool differential = false;
+    //! probability of a false lock per frame length of random bits
+    double false_alarm = 1e-6;
+    //! frames without a marker, in succession, that are kept while locked
+    unsigned flywheel = 2;
+    //! whether frames that could not be decoded, and frames without code whose marker is
+    //! missing, are dropped; codewords of LDPC never are
+    bool drop_failed = true;
+    //! the bit, 0 or 1, that a positive soft value means
+    unsigned positive_bit = 1;
+};
+
+//! A frame and how it was found.
+struct ccsds_frame {
+    //! the transfer frame; with an LDPC code empty
+    std::vector<std::uint8_t> bytes;
+    //! with an LDPC code, the soft values of the codeword in the sign of the input, with
+    //! right polarity and without the randomiser
+    std::vector<std::int8_t> soft;
+    //! index of the first bit or soft value of the marker in the input
+    std::uint64_t position;
+    //! false if the frame could not be decoded or, without Reed-Solomon, if its marker is
+    //! missing
+    bool good;
+    bool marker_found; //!< whether the marker has a tolerated number of errors
+    //! correlation of the marker, 0 to 1: 1 − 2 e / n with e of n bits wrong, and with
+    //! soft values Σ s·v / √(n·Σ v²) with signs s of the marker and soft values v
+    double marker_correlation;
+    bool inverted; //!< whether all bits were inverted
+    //! index of the orientation of the symbols: 0 as received; 1: rotated by 90 degrees;
+    //! 2: second bit of each pair inverted; 3: bits of each pair exchanged; 4 and 5: as 1
+    //! and 3 with pairs from consecutive symbols
+    unsigned orientation;
+    //! corrected symbols per codeword, −1 for a codeword that could not be corrected;
+    //! empty without Reed-Solomon
+    std::vector<int> corrected;
+};
+
+//! Counts since the beginning of the stream.
+struct ccsds_counts {
+    std::uint64_t frames = 0;      //!< good frames
+    std::uint64_t failed = 0;      //!< frames that are not good
+    std::uint64_t corrected = 0;   //!< symbols that Reed-Solomon corrected in good frames
+    std::uint64_t missed = 0;      //!< frames whose marker was missing
+    std::uint64_t locks = 0;       //!< searches that ended with a frame
+    std::uint64_t losses = 0;      //!< locks that were lost
+    std::uint64_t slips = 0;       //!< frames found elsewhere than expected, while locked
+    std::uint64_t unconfirmed = 0; //!< markers in a search that began no frame
+    std::uint64_t cut = 0;         //!< incomplete frames at the end of the stream
+};
+
+/*!
+ * \brief Finds the frames of a stream by their markers, and decodes them.
+ *
+ * The bits after the marker are derandomised and decoded by Reed-Solomon. Bits come from
+ * a Viterbi decoder or a slicer, soft values from a demodulator.
+ *
+ * The marker is that of CCSDS 131.0-B, 9.3: 034776C7272895B0 (hexadecimal, 64 bits) with
+ * the AR4JA codes, and 1ACFFC1D (32 bits) with all others. The numbers of errors that are
+ * tolerated in it follow from \c false_alarm: docs/reference/ccsds.md has the formula.
+ */
+class GPUFEC_API ccsds_frame_finder
+{
+public:
+    //! \param framing the format
+    //! \param soft_input whether the input is soft values
+    //! \param variant instruction set; "": the best of this processor
+    //! \throws std::invalid_argument naming the parameter, its value and what is allowed
+    ccsds_frame_finder(const ccsds_framing& framing,
+                       bool soft_input,
+                       const std::string& variant = "");
+    ~ccsds_frame_finder();
+
+    //! Returns the number of bytes of a transfer frame or, with an LDPC code, of soft
+    //! values of a codeword.
+    std::size_t frame_items() const;
+    //! Returns whether frames have soft values in place of bytes (LDPC codes).
+    bool soft_output() const;
+    //! Returns the number of bits of a marker.
+    unsigned marker_bits() const;
+    //! Returns the number of bits from one marker to the next.
+    std::size_t period() const;
+    //! Returns the numbers of errors that are tolerated in a marker, in a search and
+    //! while locked.
+    unsigned search_errors() const;
+    unsigned track_errors() const;
+
+    //! Takes \p count bytes of packed bits.
+    void push(const std::uint8_t* bytes, std::size_t count);
+    //! Takes \p count soft values. −128 counts as −127, and 0 as an erasure.
+    void push(const std::int8_t* values, std::size_t count);
+    //! Decodes what is left at the end of the stream.
+    void finish();
+    //! Moves the next frame to \p frame. Returns whether there was one.
+    bool pull(ccsds_frame& frame);
+    //! Returns the index in the input of the first bit that later frames may contain.
+    std::uint64_t needed() const;
+    //! Begins a new stream.
+    void reset();
+
+    bool locked() const;
+    ccsds_counts counts() const;
+    //! Returns a diagnosis of parameters that do not fit the input, which names the
+    //! parameter to change; "" if there is none.
+    std::string verdict() const;
+
+private:
+    class implementation;
+    std::unique_ptr<implementation> d_implementation;
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_CCSDS_H */

@@ -1,0 +1,325 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The block ccsds_deframer: factory, input formats, tags, messages. */
+
+#include "blocks/common/parameters.h"
+#include "ccsds_deframer_impl.h"
+#include "common/refuse.h"
+#include "viterbi/model/soft_input.h"
+#include <gnuradio/buffer_reader.h>
+#include <gnuradio/io_signature.h>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gr::gpufec {
+
+namespace {
+
+using input_format = ccsds_deframer_impl::input_format;
+
+std::size_t item_size(input_format format)
+{
+    return format == input_format::float32 ? sizeof(float) : 1;
+}
+
+} // namespace
+
+ccsds_deframer::sptr ccsds_deframer::make(const ccsds_deframer_options& given)
+{
+    const auto format = choose<input_format>("soft_input",
+                                             given.soft_input,
+                                             { { "packed", input_format::packed },
+                                               { "int8", input_format::int8 },
+                                               { "uint8", input_format::uint8 },
+                                               { "float", input_format::float32 } });
+    require(std::isfinite(given.soft_scale) && given.soft_scale > 0,
+            "soft_scale",
+            given.soft_scale,
+            "finite values above 0");
+    check_positive_bit(given.positive_bit);
+    require(given.flywheel >= 0 && given.flywheel <= 100,
+            "flywheel",
+            given.flywheel,
+            "0 to 100");
+    ccsds_framing framing;
+    framing.code = given.code;
+    framing.interleaving = not_negative("interleaving", given.interleaving, "1 to 8");
+    framing.frame_bytes = not_negative("frame_bytes", given.frame_bytes);
+    framing.randomiser = given.randomiser;
+    framing.constellation = given.constellation;
+    framing.differential = given.differential;
+    framing.false_alarm = given.false_alarm;
+    framing.flywheel = unsigned(given.flywheel);
+    framing.drop_failed = given.drop_failed;
+    framing.positive_bit = unsigned(given.positive_bit);
+    return gnuradio::make_block_sptr<ccsds_deframer_impl>(
+        framing, format, given.soft_scale, given.status_tags, given.length_tag);
+}
+
+ccsds_deframer_impl::ccsds_deframer_impl(const ccsds_framing& framing,
+                                         input_format format,
+                                         float soft_scale,
+                                         status_tags tags,
+                                         const std::string& length_tag)
+    : gr::block("ccsds_deframer",
+                gr::io_signature::make(1, 1, item_size(format)),
+                gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
+      d_format(format),
+      d_item_size(item_size(format)),
+      d_soft_scale(soft_scale),
+      d_bits_per_input(format == input_format::packed ? 8 : 1),
+      d_status_port(pmt::mp("status")),
+      d_ber_key(pmt::mp("viterbi_ber")),
+      d_lock_key(pmt::mp("viterbi_lock")),
+      d_error_rate_key(pmt::mp("error_rate")),
+      d_finder(framing, format != input_format::packed),
+      d_emitter(*this, length_tag, tags)
+{
+    message_port_register_out(d_status_port);
+    set_tag_propagation_policy(TPP_CUSTOM);
+    set_relative_rate(std::uint64_t(d_finder.frame_items()) * d_bits_per_input,
+                      std::uint64_t(d_finder.period()));
+}
+
+bool ccsds_deframer_impl::start()
+{
+    // lock() and unlock() keep the block_detail and its buffers, so the stream
+    // continues. A new block_detail means that a new stream begins.
+    if (d_detail.lock() != detail()) {
+        restart();
+        d_detail = detail();
+    }
+    return block::start();
+}
+
+void ccsds_deframer_impl::restart()
+{
+    d_finder.reset();
+    d_emitter.restart();
+    d_taken = 0;
+    d_input_tags.clear();
+    d_channel_error_rate = {};
+    d_finished = d_told_locked = d_told_verdict = false;
+    d_told = {};
+    publish();
+}
+
+void ccsds_deframer_impl::forecast(int, gr_vector_int& ninput_items_required)
+{
+    const bool last = !d_finished && detail()->input(0)->done();
+    ninput_items_required[0] = !d_emitter.empty() || last ? 0 : 1;
+}
+
+int ccsds_deframer_impl::general_work(int noutput_items,
+                                      gr_vector_int& ninput_items,
+                                      gr_vector_const_void_star& input_items,
+                                      gr_vector_void_star& output_items)
+{
+    // Input is taken in pieces, so that few frames wait for output.
+    constexpr std::size_t piece = 8192;
+    const auto* const in = static_cast<const std::uint8_t*>(input_items[0]);
+    auto* const out = static_cast<std::uint8_t*>(output_items[0]);
+    const std::size_t available = ninput_items[0];
+    const std::size_t capacity = std::max(noutput_items, output_multiple());
+    const bool ended = all_arrived(available);
+    read_tags(available);
+
+    std::size_t taken = 0, given = 0;
+    for (;;) {
+        given += d_emitter.send(out + given, capacity - given);
+        if (!d_emitter.empty()) {
+            break;
+        }
+        if (d_finder.pull(d_frame)) {
+            emit(d_frame);
+        } else if (taken < available) {
+            const auto n = std::min(available - taken, piece);
+            push(in + taken * d_item_size, n);
+            taken += n;
+            publish();
+        } else if (ended && !d_finished) {
+            d_finder.finish();
+            d_finished = true;
+        } else {
+            break;
+        }
+    }
+    if (d_emitter.empty()) {
+        // The remaining tags before this item belong to no frame.
+        d_input_tags.release(d_finder.needed() / d_bits_per_input,
+                             [this](const held_tag& tag) { on_passed(tag); });
+    }
+    if (d_finished && d_emitter.empty() && ended) {
+        publish();
+        tell("ended");
+    }
+    consume_each(int(taken));
+    d_taken += taken;
+    d_emitter.add_tags(
+        given, nitems_written(0), [this](const tag_t& tag) { add_item_tag(0, tag); });
+    return int(given);
+}
+
+// Returns whether the input ends with the available items.
+bool ccsds_deframer_impl::all_arrived(std::size_t available) const
+{
+    // Reads done() before items_available(), so that the last items are not missed.
+    const auto reader = detail()->input(0);
+    gr::thread::scoped_lock guard(*reader->mutex());
+    return reader->done() && std::size_t(reader->items_available()) <= available;
+}
+
+void ccsds_deframer_impl::read_tags(std::size_t available)
+{
+    const auto read = nitems_read(0);
+    const auto fetch = [&](std::vector<tag_t>& tags, std::uint64_t from) {
+        get_tags_in_range(tags, 0, read + from, read + available);
+        for (auto& tag : tags) {
+            tag.offset -= read + from;
+        }
+    };
+    // Length tags of the input say nothing about the frames.
+    d_input_tags.read(d_taken, available, fetch, [this](const tag_t& tag) {
+        return d_emitter.is_length(tag.key);
+    });
+}
+
+// Passes input items to the frame finder.
+void ccsds_deframer_impl::push(const void* in, std::size_t count)
+{
+    if (d_format == input_format::packed) {
+        d_finder.push(static_cast<const std::uint8_t*>(in), count);
+        return;
+    }
+    if (d_format == input_format::int8) {
+        d_finder.push(static_cast<const std::int8_t*>(in), count);
+        return;
+    }
+    d_soft.resize(count);
+    if (d_format == input_format::uint8) {
+        viterbi::from_offset_binary(
+            static_cast<const std::byte*>(in), count, d_soft.data());
+    } else {
+        viterbi::convert(static_cast<const float*>(in),
+                         d_soft_scale,
+                         reinterpret_cast<std::byte*>(d_soft.data()),
+                         count);
+    }
+    d_finder.push(d_soft.data(), count);
+}
+
+// Appends a frame and its tags to the output.
+void ccsds_deframer_impl::emit(const ccsds_frame& frame)
+{
+    const bool soft = d_finder.soft_output();
+    const auto first = d_emitter.next_item();
+    const auto items = d_finder.frame_items();
+    const auto data = frame.position + d_finder.marker_bits();
+    const auto end = frame.position + d_finder.period();
+    d_input_tags.release(
+        (end + d_bits_per_input - 1) / d_bits_per_input, [&](held_tag tag) {
+            on_passed(tag);
+            const auto bit = tag.offset * d_bits_per_input;
+            if (bit + d_bits_per_input <= frame.position) {
+                return;
+            }
+            const auto item = (bit - std::min(bit, data)) / (soft ? 1 : 8);
+            tag.offset = first + std::min<std::uint64_t>(item, items - 1);
+            d_emitter.hold(std::move(tag));
+        });
+    auto state = pmt::make_dict();
+    const auto add = [&](const char* key, const pmt::pmt_t& value) {
+        state = pmt::dict_add(state, pmt::mp(key), value);
+    };
+    add("good", pmt::from_bool(frame.good));
+    if (!frame.corrected.empty()) {
+        add("corrected", pmt::init_s32vector(frame.corrected.size(), frame.corrected));
+    }
+    add("marker_found", pmt::from_bool(frame.marker_found));
+    add("marker_correlation", pmt::from_double(frame.marker_correlation));
+    add("inverted", pmt::from_bool(frame.inverted));
+    add("orientation", pmt::from_long(long(frame.orientation)));
+    add("position", pmt::from_uint64(frame.position));
+    if (d_channel_error_rate) {
+        add("channel_error_rate", d_channel_error_rate);
+    }
+    const auto* const bytes =
+        soft ? reinterpret_cast<const std::uint8_t*>(frame.soft.data())
+             : frame.bytes.data();
+    d_emitter.append(bytes, items, state, frame.good, !soft);
+}
+
+// Reads the channel error rate from a tag of the Viterbi decoder.
+void ccsds_deframer_impl::on_passed(const held_tag& tag)
+{
+    if (pmt::eq(tag.key, d_ber_key)) {
+        d_channel_error_rate = tag.value;
+    } else if (pmt::eq(tag.key, d_lock_key) && pmt::is_dict(tag.value)) {
+        const auto rate = pmt::dict_ref(tag.value, d_error_rate_key, pmt::PMT_NIL);
+        if (pmt::is_real(rate)) {
+            d_channel_error_rate = rate;
+        }
+    }
+}
+
+// Makes counts and verdict available to other threads, and sends messages about changes.
+void ccsds_deframer_impl::publish()
+{
+    const bool locked = d_finder.locked();
+    d_locked = locked;
+    {
+        std::lock_guard<std::mutex> guard(d_mutex);
+        d_counts = d_finder.counts();
+        if (d_verdict.empty() || d_taken == 0) {
+            d_verdict = d_finder.verdict();
+        }
+    }
+    if (const auto text = verdict();
+        !text.empty() && !std::exchange(d_told_verdict, true)) {
+        d_logger->warn("{}", text);
+        tell("verdict", text);
+    }
+    if (locked != d_told_locked &&
+        std::chrono::steady_clock::now() - d_told >= std::chrono::seconds(1)) {
+        d_told_locked = locked;
+        d_told = std::chrono::steady_clock::now();
+        tell(locked ? "locked" : "lost");
+    }
+}
+
+ccsds_counts ccsds_deframer_impl::counts() const
+{
+    std::lock_guard<std::mutex> guard(d_mutex);
+    return d_counts;
+}
+
+std::string ccsds_deframer_impl::verdict() const
+{
+    std::lock_guard<std::mutex> guard(d_mutex);
+    return d_verdict;
+}
+
+void ccsds_deframer_impl::tell(const char* event, const std::string& text)
+{
+    const auto now = counts();
+    auto message = pmt::make_dict();
+    const auto add = [&](const char* key, const pmt::pmt_t& value) {
+        message = pmt::dict_add(message, pmt::mp(key), value);
+    };
+    add("event", pmt::mp(event));
+    add("text", pmt::mp(text));
+    add("frame_count", pmt::from_uint64(now.frames));
+    add("failed_frame_count", pmt::from_uint64(now.failed));
+    add("corrected_symbol_count", pmt::from_uint64(now.corrected));
+    add("missed_marker_count", pmt::from_uint64(now.missed));
+    add("lock_count", pmt::from_uint64(now.locks));
+    add("loss_count", pmt::from_uint64(now.losses));
+    add("slip_count", pmt::from_uint64(now.slips));
+    add("unconfirmed_marker_count", pmt::from_uint64(now.unconfirmed));
+    add("cut_frame_count", pmt::from_uint64(now.cut));
+    message_port_pub(d_status_port, message);
+}
+
+} // namespace gr::gpufec

@@ -1,0 +1,127 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The output of blocks that emit telemetry frames: items, tags and PDUs. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_CCSDS_FRAME_EMITTER_H
+#define INCLUDED_GPUFEC_BLOCKS_CCSDS_FRAME_EMITTER_H
+
+#include "blocks/common/tag_queue.h"
+#include <gnuradio/block.h>
+#include <gnuradio/gpufec/status_tags.h>
+#include <pmt/pmt.h>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gr::gpufec {
+
+class frame_emitter
+{
+public:
+    //! \param block the block, which gets the message port \c pdus
+    //! \param length_tag key of the length tags; "": none
+    //! \param tags the frames that get a status tag
+    frame_emitter(gr::block& block, const std::string& length_tag, status_tags tags)
+        : d_block(block),
+          d_port(pmt::mp("pdus")),
+          d_source(pmt::mp(block.alias())),
+          d_length_key(length_tag.empty() ? pmt::pmt_t() : pmt::mp(length_tag)),
+          d_frame_key(pmt::mp("ccsds_frame")),
+          d_status_tags(tags)
+    {
+        block.message_port_register_out(d_port);
+    }
+
+    //! Begins a new stream.
+    void restart()
+    {
+        d_items.clear();
+        d_tags.clear();
+        d_sent = d_before = d_emitted = 0;
+    }
+
+    //! Returns whether all items were sent.
+    bool empty() const { return d_sent == d_items.size(); }
+    //! Returns the index in the output of the next item that is appended.
+    std::uint64_t next_item() const { return d_before + d_items.size(); }
+    bool is_length(const pmt::pmt_t& key) const
+    {
+        return d_length_key && key == d_length_key;
+    }
+
+    //! Adds a tag of an item that is not sent yet.
+    void hold(held_tag tag) { d_tags.hold(std::move(tag)); }
+
+    /*!
+     * \brief Appends a frame. If all items were sent, their memory is reused.
+     * \param items the frame's items, one byte each
+     * \param count number of items
+     * \param state the value of the tag ccsds_frame and metadata of the PDU
+     * \param good whether the frame is right
+     * \param as_pdu whether to send a PDU, if the port has a subscriber
+     */
+    void append(const std::uint8_t* items,
+                std::size_t count,
+                const pmt::pmt_t& state,
+                bool good,
+                bool as_pdu)
+    {
+        if (empty()) {
+            d_before += d_items.size();
+            d_items.clear();
+            d_sent = 0;
+        }
+        tag_t tag;
+        tag.offset = next_item();
+        tag.srcid = d_source;
+        if (d_length_key) {
+            tag.key = d_length_key;
+            tag.value = pmt::from_long(long(count));
+            d_tags.hold(tag);
+        }
+        if (d_status_tags == status_tags::all ||
+            (d_status_tags == status_tags::failures && !good)) {
+            tag.key = d_frame_key;
+            tag.value = state;
+            d_tags.hold(tag);
+        }
+        d_items.insert(d_items.end(), items, items + count);
+        if (as_pdu && !pmt::is_null(d_block.message_subscribers(d_port))) {
+            d_block.message_port_pub(d_port,
+                                     pmt::cons(state, pmt::init_u8vector(count, items)));
+        }
+    }
+
+    //! Copies up to \p capacity items to \p out, and returns their number.
+    std::size_t send(std::uint8_t* out, std::size_t capacity)
+    {
+        const auto n = std::min(capacity, d_items.size() - d_sent);
+        std::copy_n(d_items.begin() + d_sent, n, out);
+        d_sent += n;
+        return n;
+    }
+
+    //! Adds the tags of \p count items that the block is about to emit. \p add takes
+    //! them; \p written is the block's nitems_written(0).
+    template <class Add>
+    void add_tags(std::size_t count, std::uint64_t written, Add&& add)
+    {
+        d_tags.give(d_emitted + count, written - d_emitted, add);
+        d_emitted += count;
+    }
+
+private:
+    gr::block& d_block;
+    const pmt::pmt_t d_port, d_source, d_length_key, d_frame_key;
+    const status_tags d_status_tags;
+    std::vector<std::uint8_t> d_items;
+    std::size_t d_sent = 0;
+    // Items appended before d_items, and emitted, since the beginning of the stream.
+    std::uint64_t d_before = 0, d_emitted = 0;
+    tag_queue d_tags;
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_CCSDS_FRAME_EMITTER_H */

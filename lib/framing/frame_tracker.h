@@ -1,0 +1,142 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The search for frames of constant length, and their tracking with a fly-wheel. */
+
+#ifndef INCLUDED_GPUFEC_FRAMING_FRAME_TRACKER_H
+#define INCLUDED_GPUFEC_FRAMING_FRAME_TRACKER_H
+
+#include "marker_search.h"
+#include "received_bits.h"
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace gr::gpufec::framing {
+
+//! Result of decoding a frame.
+enum class frame_check {
+    good,      //!< the code confirms the frame
+    corrected, //!< the same, but errors were corrected, and the code is cyclic
+    bad,       //!< the frame could not be decoded
+    none       //!< there is no code
+};
+
+//! A place where a frame may be.
+struct located_frame {
+    std::uint64_t position = 0; //!< of the first bit of the marker
+    unsigned orientation = 0;   //!< index in orientations_of()
+    bool inverted = false;      //!< whether all bits are inverted
+    double correlation = 0;     //!< of the marker, from −1 to 1; negative if inverted
+    bool marker_found = false;  //!< whether the marker has a tolerated number of errors
+};
+
+//! Numbers of events since the beginning of the stream.
+struct tracker_counts {
+    std::uint64_t locks = 0;       //!< searches that ended with a frame
+    std::uint64_t losses = 0;      //!< locks given up after too many missing markers
+    std::uint64_t slips = 0;       //!< frames found elsewhere than expected, while locked
+    std::uint64_t missed = 0;      //!< frames kept by the fly-wheel
+    std::uint64_t unconfirmed = 0; //!< markers in a search that began no frame
+    std::uint64_t cut = 0;         //!< incomplete frames at the end of the stream
+};
+
+/*!
+ * \brief Finds frames of constant length that begin with a marker.
+ *
+ * In the search, each marker with a tolerated number of errors is a candidate. It is
+ * confirmed if its frame can be decoded, or if the next marker is at its place. While
+ * locked, the next marker is expected at its place. If it is not there and the frame
+ * cannot be decoded, all places between the last frame and the end of this one are
+ * searched, and a confirmed candidate there replaces the expected frame, so that a slip
+ * costs no frame but its own. Otherwise the fly-wheel keeps up to \c flywheel frames
+ * without a marker in succession.
+ *
+ * A Reed-Solomon code that is not shortened is cyclic, and the sequence of the short
+ * randomiser is a codeword. After a slip by whole symbols at the beginning of a frame,
+ * the bytes are therefore a shifted codeword with few errors. Hence a corrected frame is
+ * bad if the next marker is displaced by up to \c max_shift symbols.
+ */
+class frame_tracker
+{
+public:
+    struct options {
+        sync_marker marker;
+        std::size_t frame_bits; //!< bits after the marker
+        std::vector<orientation> orientations;
+        double false_alarm; //!< see tolerance()
+        unsigned flywheel;  //!< frames without a marker, in succession
+        unsigned shift;     //!< bits of a symbol of all interleaved codewords
+        unsigned max_shift; //!< number of symbols that the code corrects
+    };
+    //! Decodes a frame whose bits are all available.
+    using check_function = std::function<frame_check(const located_frame&)>;
+    //! Takes a frame, the one of the last call of check_function. The result is good, bad
+    //! or none.
+    using take_function = std::function<void(const located_frame&, frame_check)>;
+
+    //! \throws std::invalid_argument see tolerance()
+    frame_tracker(const options& options,
+                  check_function check,
+                  take_function take,
+                  const std::string& variant = "");
+
+    //! Finds frames in the available bits; \p ended tells that no more will follow.
+    void run(const received_bits& bits, bool ended);
+    //! Returns the position of the first bit that is still needed.
+    std::uint64_t needed() const;
+    void restart();
+
+    bool locked() const { return d_locked; }
+    const tracker_counts& counts() const { return d_counts; }
+    const marker_tolerance& tolerated() const { return d_tolerated; }
+    //! Returns the distance of markers if three markers without errors had the same
+    //! distance, which is no multiple of that of the frames; otherwise 0.
+    std::uint64_t other_period() const { return d_other_period; }
+
+private:
+    enum class rivals { none, wait, found };
+    enum class judgement { good, bad, none, wait };
+
+    bool search(const received_bits& bits, bool ended);
+    bool track(const received_bits& bits, bool ended);
+    rivals
+    find_rival(const received_bits& bits, bool ended, const located_frame& expected);
+    std::optional<located_frame>
+    next(const received_bits& bits, std::uint64_t from, std::uint64_t end) const;
+    located_frame
+    at(const received_bits& bits, std::uint64_t position, unsigned orientation) const;
+    unsigned errors(double correlation) const;
+    bool confirmed(const received_bits& bits, const located_frame& frame) const;
+    judgement judge(const received_bits& bits, bool ended, const located_frame& frame);
+    frame_check check(const located_frame& frame);
+    void take(const located_frame& frame, judgement result);
+    void lock(const located_frame& frame, judgement result);
+    void note_period(const located_frame& frame);
+
+    const options d_options;
+    const std::uint64_t d_period; // distance of markers in bits
+    const marker_tolerance d_tolerated;
+    const marker_search d_hard_search, d_soft_search;
+    const check_function d_check;
+    const take_function d_take;
+
+    bool d_locked = false;
+    std::uint64_t d_at = 0;   // first position to search, or of the expected marker
+    std::uint64_t d_wait = 0; // end of the bits without which run() has nothing to do
+    located_frame d_last;     // the last frame, while locked
+    unsigned d_misses = 0;    // frames without a marker in succession
+    // Frames in succession that could not be decoded, from the beginning of the lock on
+    // counted as if the fly-wheel had ended.
+    unsigned d_bad = 0;
+    std::optional<located_frame> d_checked; // frame of d_result
+    frame_check d_result = frame_check::none;
+
+    std::uint64_t d_exact = 0; // position of the last marker without
+    std::uint64_t d_spacing = 0, d_other_period = 0; // errors, and its distance
+    tracker_counts d_counts;
+};
+
+} // namespace gr::gpufec::framing
+
+#endif /* INCLUDED_GPUFEC_FRAMING_FRAME_TRACKER_H */

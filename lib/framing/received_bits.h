@@ -1,0 +1,108 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Received bits or soft values, read in any orientation of the symbols. */
+
+#ifndef INCLUDED_GPUFEC_FRAMING_RECEIVED_BITS_H
+#define INCLUDED_GPUFEC_FRAMING_RECEIVED_BITS_H
+
+#include "sync_marker.h"
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gr::gpufec::framing {
+
+//! A permutation of the two bits of each symbol, and a change of sign of one of them.
+//! Together with an inversion of all bits, these are the rotations and reflections of
+//! QPSK.
+struct orientation {
+    unsigned first; //!< index of the first pair's first bit, 0 or 1
+    bool swapped;   //!< whether the bits of a pair are exchanged
+    bool
+        complement; //!< whether the second bit of a pair, after the exchange, is inverted
+
+    bool trivial() const { return !swapped && !complement; }
+};
+
+/*!
+ * \brief Returns the orientations that a receiver cannot distinguish without a marker,
+ * apart from the inversion of all bits.
+ *
+ * \param constellation "bpsk": 1; "qpsk": 4; "oqpsk": 6, because a pair may also consist
+ *        of bits of consecutive symbols
+ * \throws std::invalid_argument for another name
+ */
+std::vector<orientation> orientations_of(const std::string& constellation);
+
+//! A window of a stream of bits. Positions count from the beginning of the stream.
+class received_bits
+{
+public:
+    //! Items are discarded in multiples of this number.
+    static constexpr std::size_t unit = 512;
+
+    //! \param soft whether soft values are stored too
+    //! \param positive_bit the bit, 0 or 1, that a positive soft value means
+    //! \param differential whether a bit is sent as a change (1) or not (0) of the level
+    received_bits(bool soft, unsigned positive_bit, bool differential);
+
+    //! Appends packed bits. The stream must have no soft values.
+    void push(const std::uint8_t* bytes, std::size_t count);
+    //! Appends soft values; −128 counts as −127.
+    void push(const std::int8_t* values, std::size_t count);
+    //! Makes bits before \p position unavailable; some may stay.
+    void discard(std::uint64_t position);
+    void clear();
+
+    bool has_soft() const { return d_has_soft; }
+    std::uint64_t begin() const { return d_begin; }
+    std::uint64_t end() const { return d_begin + d_count; }
+
+    //! Copies packed bits in an orientation. \p position is a multiple of 8 from begin()
+    //! on, and the bytes may extend beyond end(), with zeros there.
+    void read_bytes(const orientation& o,
+                    std::uint64_t position,
+                    std::size_t count,
+                    std::uint8_t* to) const;
+    //! Copies \p count bytes of bits that begin at any \p position.
+    void read_bits(const orientation& o,
+                   std::uint64_t position,
+                   std::size_t count,
+                   std::uint8_t* to) const;
+    //! Copies soft values; those of a complement change their sign.
+    void read_soft(const orientation& o,
+                   std::uint64_t position,
+                   std::size_t count,
+                   std::int8_t* to) const;
+
+    /*!
+     * \brief Returns how well a marker fits, from −1 (inverted) to 1.
+     *
+     * With soft values v and the marker's signs s this is Σ s·v / √(n·Σ v²), n being the
+     * length of the marker, and 0 if all values are 0. With bits only it is 1 − 2 e / n
+     * with e wrong bits.
+     */
+    double correlation(const orientation& o,
+                       std::uint64_t position,
+                       const sync_marker& marker) const;
+
+private:
+    void append_bit(bool bit);
+    void append_byte(std::uint8_t byte);
+
+    const bool d_has_soft, d_differential;
+    const std::uint8_t d_positive_mask; // XORed with packed sign bits
+    const unsigned d_positive_bit;
+    std::vector<std::uint8_t> d_bytes; // packed bits from d_begin on
+    std::vector<std::int8_t> d_soft;
+    std::uint64_t d_begin = 0; // a multiple of unit
+    std::size_t d_count = 0;   // number of bits
+    bool d_level = false;      // last bit before the differential decoder
+    mutable std::vector<std::uint8_t> d_scratch;
+};
+
+} // namespace gr::gpufec::framing
+
+#endif /* INCLUDED_GPUFEC_FRAMING_RECEIVED_BITS_H */

@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tests ccsds_fec_receiver and ccsds_deframer with an independent transmitter: formats, rotations,
+slips, tags, messages, restarts."""
+
+import time
+import unittest
+
+import numpy as np
+import pmt
+from gnuradio import blocks, gpufec, gr
+
+import ccsds_signals as signals
+import qa_support as support
+
+
+class message_sink(gr.basic_block):
+    def __init__(self):
+        gr.basic_block.__init__(self, "message_sink", None, None)
+        self.message_port_register_in(pmt.mp("in"))
+        self.set_msg_handler(pmt.mp("in"), self.take)
+        self.messages = []
+
+    def take(self, message):
+        self.messages.append(message)
+
+
+def receive(values, block, tags=(), wait_for=0):
+    """Runs a block. Returns its output, its tags, its PDUs and its status messages, after waiting
+    for `wait_for` PDUs."""
+    pdus, status = message_sink(), message_sink()
+    source = support.array_source(values, 4096, 5, tags, held=True)
+    sink = blocks.vector_sink_b()
+    top = gr.top_block()
+    top.connect(source, block, sink)
+    top.msg_connect(block, "pdus", pdus, "in")
+    top.msg_connect(block, "status", status, "in")
+    top.start()
+    source.held = False
+    # A flowgraph drops messages that are pending when its streams end.
+    top.wait()
+    deadline = time.monotonic() + 5
+    while len(pdus.messages) < wait_for and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return np.array(sink.data(), np.uint8), sink.tags(), pdus.messages, status.messages
+
+
+def receiver(**parameters):
+    return gpufec.ccsds_fec_receiver(backend="cpu", **parameters)
+
+
+def frames_of(out, frame_bytes):
+    return out.reshape(-1, frame_bytes)
+
+
+class qa_ccsds(unittest.TestCase):
+
+    def assert_contains(self, out, frames, which):
+        """Asserts that `out` has each of the frames `which` once, and no frame that was not
+        sent."""
+        found = [bytes(row) for row in frames_of(out, frames.shape[1])]
+        sent = [bytes(row) for row in frames]
+        self.assertEqual([row for row in found if row not in sent], [])
+        for index in which:
+            self.assertEqual(found.count(sent[index]), 1, f"frame {index}")
+
+    def test_concatenated_rates(self):
+        for convolutional, sigma in (("ccsds", 0.6), ("ccsds_2_3", 0.45), ("ccsds_3_4", 0.4),
+                                     ("ccsds_5_6", 0.35), ("ccsds_7_8", 0.3)):
+            for soft_input in ("int8", "float", "uint8"):
+                with self.subTest(convolutional, soft_input=soft_input):
+                    frames, bits = signals.transmit(8, 446, 3, convolutional, interleaving=2,
+                                                    before=1234)
+                    values = signals.soft(bits, soft_input, sigma)
+                    block = receiver(convolutional=convolutional, interleaving=2,
+                                     soft_input=soft_input)
+                    out, tags, _, _ = receive(values[1:], block)
+                    self.assert_contains(out, frames, range(8))
+                    self.assertEqual(block.frame_count(), 8)
+                    self.assertEqual(block.failed_frame_count(), 0)
+                    self.assertEqual(block.lock_count(), 1)
+                    states = [state for _, state in support.tags_of(tags, "ccsds_frame")]
+                    self.assertGreater(max(s["channel_error_rate"] for s in states), 0.0004)
+
+    def test_formats_without_convolutional_code(self):
+        for code, frame_bytes, interleaving, randomiser in (
+                ("none", 300, 1, "long"), ("ccsds-239", 478, 2, "short"),
+                ("ccsds-223-conventional", 114, 1, "none"),
+                ("ccsds-239-conventional", 5 * 100, 5, "long")):
+            with self.subTest(code):
+                frames, bits = signals.transmit(6, frame_bytes, 4, code=code, before=77,
+                                                interleaving=interleaving,
+                                                randomiser_name=randomiser)
+                block = receiver(convolutional="none", code=code, interleaving=interleaving,
+                                 frame_bytes=frame_bytes, randomiser=randomiser)
+                out, tags, pdus, _ = receive(signals.soft(bits, sigma=0.2), block, wait_for=6)
+                self.assertTrue(np.array_equal(frames_of(out, frame_bytes), frames))
+                lengths = support.tags_of(tags, "packet_len")
+                self.assertEqual(lengths, [(frame_bytes * i, frame_bytes) for i in range(6)])
+                self.assertEqual([bytes(pmt.u8vector_elements(pmt.cdr(p))) for p in pdus],
+                                 [bytes(frame) for frame in frames])
+                states = support.tags_of(tags, "ccsds_frame")
+                period = 32 + len(bits[77:]) // 6 - 32
+                for index, (offset, state) in enumerate(states):
+                    self.assertEqual(offset, frame_bytes * index)
+                    self.assertEqual(str(state), str(pmt.to_python(pmt.car(pdus[index]))))
+                    self.assertTrue(state["good"] and state["marker_found"])
+                    self.assertFalse(state["inverted"])
+                    self.assertEqual(state["position"], 77 + index * period)
+                    self.assertGreater(state["marker_correlation"], 0.8)
+                    self.assertEqual("corrected" in state, code != "none")
+                    self.assertNotIn("channel_error_rate", state)
+
+    def test_bits_behind_another_viterbi_decoder(self):
+        """ccsds_deframer takes packed bits, at any bit phase."""
+        for before in range(9):
+            frames, bits = signals.transmit(4, 223, 5, before=before)
+            out, tags, _, _ = receive(np.packbits(bits), gpufec.ccsds_deframer())
+            self.assertTrue(np.array_equal(frames_of(out, 223), frames))
+            self.assertEqual([offset for offset, _ in support.tags_of(tags, "packet_len")],
+                             [0, 223, 446, 669])
+
+    def test_rotations(self):
+        """Each rotation and reflection of QPSK, and split pairs of OQPSK, are resolved with and
+        without a convolutional code."""
+        for convolutional in ("ccsds", "none"):
+            frames, bits = signals.transmit(12, 223, 6, convolutional, before=50)
+            values = signals.soft(bits, sigma=0.25)
+            for quarters in range(4):
+                for swapped in (False, True):
+                    for constellation in ("qpsk", "oqpsk"):
+                        with self.subTest(convolutional, quarters=quarters, swapped=swapped,
+                                          constellation=constellation):
+                            turned = signals.rotate(values, quarters, swapped)
+                            block = receiver(convolutional=convolutional,
+                                             constellation=constellation)
+                            out, _, _, _ = receive(turned, block)
+                            # The last bits may be lost with the last incomplete pair.
+                            self.assert_contains(out, frames, range(11))
+
+    def test_ldpc(self):
+        for code, esn0_db in (("c2", 3.9), ("ar4ja-1024-1/2", 0.0), ("ar4ja-4096-2/3", 1.5),
+                              ("ar4ja-1024-4/5", 3.5)):
+            for soft_input in ("int8", "float"):
+                with self.subTest(code, soft_input=soft_input):
+                    size = {"c2": 892, "ar4ja-4096-2/3": 512}.get(code, 128)
+                    frames, bits = signals.transmit(10, size, 7, code=code, before=333)
+                    sigma = np.sqrt(0.5 * 10**(-esn0_db / 10))
+                    values = signals.soft(bits, "float", sigma) * 2 / sigma**2 # in nats
+                    if soft_input == "int8":
+                        values = np.clip(np.rint(2 * values), -127, 127).astype(np.int8)
+                    # The sign changes within frame 5, but not between two blocks of 511 bits
+                    # of C2, where the change would lead to another codeword.
+                    inverted = values.copy()
+                    inverted[:333 + int((len(values) - 333) * 0.543)] *= -1
+                    block = receiver(convolutional="none", code=code, soft_input=soft_input,
+                                     max_iterations=50)
+                    out, tags, pdus, _ = receive(inverted, block, wait_for=9)
+                    self.assert_contains(out, frames, [0, 1, 2, 3, 4, 6, 7, 8, 9])
+                    self.assertEqual((block.frame_count(), block.failed_frame_count()), (9, 1))
+                    self.assertEqual(len(pdus), 9)
+                    self.assertGreater(block.mean_iterations(), 0)
+                    states = [state for _, state in support.tags_of(tags, "ccsds_frame")]
+                    self.assertTrue(all(s["good"] and s["ldpc_iterations"] >= 1 for s in states))
+                    self.assertTrue(states[0]["inverted"])
+                    self.assertFalse(states[-1]["inverted"])
+                    self.assertEqual([offset for offset, _ in support.tags_of(tags, "packet_len")],
+                                     list(range(0, len(out), size)))
+
+    def test_slips(self):
+        """After lost or repeated soft values and a turn of 180 degrees, the third frame at the
+        latest is right."""
+        for convolutional in ("ccsds", "none"):
+            frames, bits = signals.transmit(30, 1115, 8, convolutional, interleaving=5, before=9)
+            values = signals.soft(bits, sigma=0.3)
+            period = len(values) // 30
+            for name, damaged in (
+                    ("lost", np.delete(values, 12 * period + 5000)),
+                    ("two lost", np.delete(values, [12 * period + 5000] * 2)),
+                    ("repeated", np.insert(values, 12 * period + 5000, values[:3])),
+                    ("turned", np.append(values[:12 * period + 5000],
+                                         -values[12 * period + 5000:]))):
+                with self.subTest(convolutional, damage=name):
+                    block = receiver(convolutional=convolutional, interleaving=5)
+                    out, _, _, _ = receive(damaged, block)
+                    self.assert_contains(out, frames, [*range(11), *range(15, 29)])
+
+    def test_failed_frames(self):
+        frames, bits = signals.transmit(5, 446, 9, interleaving=2)
+        period = len(bits) // 5
+        # Damages 20 symbols of the second codeword of frame 2.
+        for symbol in range(20):
+            bits[2 * period + 32 + 8 * (2 * symbol + 1)] ^= 1
+        packed = np.packbits(bits)
+        block = gpufec.ccsds_deframer(interleaving=2)
+        out, tags, _, _ = receive(packed, block)
+        self.assert_contains(out, frames, [0, 1, 3, 4])
+        self.assertEqual((block.frame_count(), block.failed_frame_count()), (4, 1))
+        block = gpufec.ccsds_deframer(interleaving=2, drop_failed=False, status_tags="failures",
+                                      length_tag="")
+        out, tags, _, _ = receive(packed, block)
+        self.assertEqual(len(out), 5 * 446)
+        self.assertEqual(support.tags_of(tags, "packet_len"), [])
+        (offset, state), = support.tags_of(tags, "ccsds_frame")
+        self.assertEqual(offset, 2 * 446)
+        self.assertEqual(list(state["corrected"]), [0, -1])
+        self.assertFalse(state["good"])
+        block = gpufec.ccsds_deframer(interleaving=2, drop_failed=False, status_tags="none")
+        self.assertEqual(support.tags_of(receive(packed, block)[1], "ccsds_frame"), [])
+
+    def test_input_tags(self):
+        """Tags move to the item that holds their bit."""
+        _, bits = signals.transmit(4, 223, 10, before=800)
+        packed = np.packbits(bits) # frame i begins at byte 100 + 259 i
+        tags = [(3, "early", 1), (100, "marker", 2), (104, "first", 3), (120, "inside", 4),
+                (104 + 230, "parity", 5), (359 + 4 + 222, "last", 6), (120, "packet_len", 9)]
+        tags = [(offset, pmt.mp(key), pmt.from_long(value)) for offset, key, value in tags]
+        out, found, _, _ = receive(packed, gpufec.ccsds_deframer(), tags)
+        self.assertEqual(len(out), 4 * 223)
+        for key, expected in (("early", []), ("marker", [(0, 2)]), ("first", [(0, 3)]),
+                              ("inside", [(16, 4)]), ("parity", [(222, 5)]),
+                              ("last", [(223 + 222, 6)])):
+            self.assertEqual(support.tags_of(found, key), expected, key)
+        self.assertEqual([value for _, value in support.tags_of(found, "packet_len")], [223] * 4)
+
+    def test_channel_error_rate(self):
+        frames, bits = signals.transmit(12, 1115, 11, "ccsds", interleaving=5)
+        block = receiver(interleaving=5)
+        _, tags, _, _ = receive(signals.soft(bits, sigma=0.6), block)
+        states = [state for _, state in support.tags_of(tags, "ccsds_frame")]
+        self.assertEqual(len(states), 12)
+        for state in states:
+            self.assertAlmostEqual(state["channel_error_rate"], 0.0478, delta=0.01)
+
+    def test_status(self):
+        _, bits = signals.transmit(10, 223, 12)
+        block = gpufec.ccsds_deframer()
+        _, _, _, status = receive(np.packbits(bits), block)
+        messages = [pmt.to_python(m) for m in status]
+        self.assertEqual([m["event"] for m in messages], ["locked", "ended"])
+        self.assertEqual(messages[-1]["frame_count"], 10)
+        for name in ("frame_count", "failed_frame_count", "corrected_symbol_count",
+                     "missed_marker_count", "lock_count", "loss_count", "slip_count",
+                     "unconfirmed_marker_count", "cut_frame_count"):
+            self.assertEqual(messages[-1][name], getattr(block, name)(), name)
+
+    def test_verdicts(self):
+        _, bits = signals.transmit(14, 446, 13, interleaving=2)
+        lines = []
+        with support.output_of_process(lines):
+            block = gpufec.ccsds_deframer("ccsds-223-conventional", interleaving=2)
+            out, _, _, status = receive(np.packbits(bits), block)
+            time.sleep(0.3) # waits for the thread that writes the log
+        self.assertEqual(len(out), 0)
+        self.assertIn('code="ccsds-223", interleaving=2 and randomiser="short" would decode',
+                      block.verdict())
+        self.assertEqual(sum(block.verdict() in line for line in lines), 1)
+        events = [pmt.to_python(m)["event"] for m in status]
+        self.assertEqual(events.count("verdict"), 1)
+
+    def test_noise_and_constants(self):
+        noise = np.random.default_rng(14).normal(0, 40, 2000000).clip(-127, 127).astype(np.int8)
+        for parameters in (dict(), dict(convolutional="none"),
+                           dict(convolutional="none", code="none", frame_bytes=100),
+                           dict(convolutional="none", code="c2")):
+            for values in (noise, np.zeros(300000, np.int8), np.full(300000, 50, np.int8)):
+                block = receiver(**parameters)
+                out, tags, _, _ = receive(values, block)
+                self.assertEqual((len(out), block.frame_count(), len(tags)), (0, 0, 0), parameters)
+
+    def test_second_run(self):
+        """A second run of the flowgraph begins a new stream."""
+        frames, bits = signals.transmit(5, 223, 15, before=40)
+        block = gpufec.ccsds_deframer()
+        source = blocks.vector_source_b(np.packbits(bits).tolist())
+        sink = blocks.vector_sink_b()
+        top = gr.top_block()
+        top.connect(source, block, sink)
+        for _ in range(2):
+            top.run()
+            self.assertTrue(np.array_equal(frames_of(np.array(sink.data(), np.uint8), 223),
+                                           frames))
+            self.assertEqual(block.frame_count(), 5)
+            source.rewind()
+            sink.reset()
+
+    def test_refused_parameters(self):
+        for make, wrong, words in (
+                (receiver, dict(code="ccsds-224"), "ccsds-223"),
+                (receiver, dict(code="c2"), 'convolutional is ccsds: with code="c2" only'),
+                (receiver, dict(convolutional="dvb"), "dvb_1_2"),
+                (receiver, dict(interleaving=0), "interleaving is 0: allowed are 1 to 8"),
+                (receiver, dict(interleaving=-1), "interleaving is -1: allowed are 1 to 8"),
+                (receiver, dict(frame_bytes=224), "up to 223"),
+                (receiver, dict(soft_input="packed"), "int8, uint8 and float"),
+                (receiver, dict(llr_scale=0), "llr_scale is 0"),
+                (receiver, dict(positive_bit=2), "positive_bit is 2: allowed are 0 and 1"),
+                (receiver, dict(flywheel=101), "flywheel is 101: allowed are 0 to 100"),
+                (receiver, dict(false_alarm=0), "false_alarm is 0"),
+                (receiver, dict(constellation="8psk"), "bpsk, qpsk and oqpsk"),
+                (gpufec.ccsds_deframer, dict(code="c2"), "with bits as input"),
+                (gpufec.ccsds_deframer, dict(soft_scale=0, soft_input="float"),
+                 "soft_scale is 0"),
+                (gpufec.ccsds_deframer, dict(code="none"), "1 to 16384")):
+            with self.subTest(**wrong):
+                with self.assertRaises(ValueError) as caught:
+                    make(**wrong)
+                self.assertIn(words, str(caught.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
