@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks whether input has the format, scale and code that the options declare. */
+/* Checks whether input has the format, scale and code that the options declare; and the
+ * base class of decoders that make this check. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_INPUT_JUDGE_H
 #define INCLUDED_GPUFEC_PIPELINE_INPUT_JUDGE_H
@@ -9,6 +10,7 @@
 #include <gnuradio/gpufec/decoder.h>
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,6 +81,30 @@ protected:
 private:
     std::string d_verdict;
     bool d_said = false;
+};
+
+//! Implements the verdict on the input, and done(), with which the verdict becomes final.
+//! \tparam Decoder the interface of the decoder, such as ldpc_decoder
+template <class Decoder>
+class judged_decoder : public Decoder
+{
+public:
+    bool done() override
+    {
+        const bool is = all_pulled();
+        if (is) {
+            d_judge->conclude();
+        }
+        return is;
+    }
+    std::string verdict() const override { return d_judge->verdict(); }
+
+protected:
+    //! Returns whether finish() was called and all output has been pulled.
+    virtual bool all_pulled() = 0;
+
+    // Checks the input; never nullptr. At first it accepts any input.
+    std::unique_ptr<input_judge> d_judge = std::make_unique<input_judge>(decoder_hooks());
 };
 
 //! Statistics of a sample that show its format and scale without decoding.

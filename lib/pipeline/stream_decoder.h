@@ -13,7 +13,7 @@
 #include "common/non_temporal_copy.h"
 #include "copy_team.h"
 #include "guards.h"
-#include "judged_decoder.h"
+#include "input_judge.h"
 #include "memory_in_place.h"
 #include "pipeline.h"
 #include "windows.h"

@@ -12,7 +12,7 @@
 #include "lock_plan.h"
 #include "phase_search.h"
 #include "pipeline/guards.h"
-#include "pipeline/judged_decoder.h"
+#include "pipeline/input_judge.h"
 #include "pipeline/memory_in_place.h"
 #include "viterbi/stream/decoder_impl.h"
 #include "viterbi/stream/frame_finder.h"
