@@ -261,7 +261,7 @@ def with_codes(text):
 
 
 def definitions():
-    return [path for path in sorted(FOLDER.glob("*.block.yml"))
+    return [path for path in sorted(FOLDER.rglob("*.block.yml"))
             if "# Codes: " in path.read_text()]
 
 

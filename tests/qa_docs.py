@@ -95,12 +95,12 @@ class qa_docs(unittest.TestCase):
         tree = re.findall(r"(?m)^  - (\w+)$", text_of(ROOT / "grc" / "gpufec.tree.yml"))
         found = []
         for name in tree:
-            text = text_of(ROOT / "grc" / f"{name}.block.yml")
+            text = text_of(next((ROOT / "grc").rglob(f"{name}.block.yml")))
             field = lambda key: re.search(rf"(?m)^{key}: (.*)$", text)[1].strip("'")
             found.append((field("category").split("/", 1)[1], field("label"), field("id")))
         self.assertEqual(rows, found)
         self.assertEqual({f"{name}.block.yml" for name in tree},
-                         {path.name for path in (ROOT / "grc").glob("*.block.yml")})
+                         {path.name for path in (ROOT / "grc").rglob("*.block.yml")})
 
     def test_figures_come_from_results(self):
         """Every file of results that a page names exists."""

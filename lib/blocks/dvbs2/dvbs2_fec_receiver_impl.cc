@@ -8,7 +8,6 @@
 #include "demap/constellation.h"
 #include "dvbs2_fec_receiver_impl.h"
 #include <gnuradio/io_signature.h>
-#include <tuple>
 
 namespace gr::gpufec {
 
@@ -25,36 +24,28 @@ void check(const dvbs2_fec_receiver_options& given)
     choose<int>("frame_size", given.frame_size, { { "normal", 0 }, { "short", 1 } });
 }
 
-// Returns references to the members that have the same names in the options of the
-// receiver and of gpu_ldpc_dvbs2.
-template <class Options>
-auto shared(Options& o)
-{
-    return std::tie(o.standard,
-                    o.frame_size,
-                    o.rate,
-                    o.constellation,
-                    o.acm,
-                    o.max_iterations,
-                    o.esn0,
-                    o.esn0_db,
-                    o.demapper,
-                    o.length_tag,
-                    o.batch,
-                    o.slots,
-                    o.max_latency_ms,
-                    o.backend,
-                    o.device,
-                    o.threads);
-}
-
 gpu_ldpc_dvbs2_options decoder_options(const dvbs2_fec_receiver_options& given)
 {
     gpu_ldpc_dvbs2_options options;
-    shared(options) = shared(given);
+    options.standard = given.standard;
+    options.frame_size = given.frame_size;
+    options.rate = given.rate;
     options.soft_input = ldpc_input_from_string(given.soft_input);
+    options.max_iterations = given.max_iterations;
     options.output = ldpc_output::bbframe;
+    options.batch = given.batch;
+    options.slots = given.slots;
+    options.max_latency_ms = given.max_latency_ms;
+    options.backend = given.backend;
+    options.device = given.device;
+    options.threads = given.threads;
+    options.acm = given.acm;
     options.status_tags = status_tags::failures;
+    options.constellation = given.constellation;
+    options.esn0 = given.esn0;
+    options.esn0_db = given.esn0_db;
+    options.demapper = given.demapper;
+    options.length_tag = given.length_tag;
     return options;
 }
 

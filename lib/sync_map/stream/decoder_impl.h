@@ -5,7 +5,7 @@
  * changes the channel between frames.
  *
  * framed_decoder.cc has the mode with marks. unmarked_decoder.cc has streams without
- * marks, which sequential_frames.h or searching_frames.h cuts into frames. */
+ * marks, which sequential_frames.h or searching_frames.cc cuts into frames. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_DECODER_IMPL_H

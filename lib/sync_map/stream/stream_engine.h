@@ -7,6 +7,7 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_ENGINE_H
 
 #include "decoder_impl.h"
+#include <memory>
 
 namespace gr::gpufec {
 
@@ -69,6 +70,9 @@ protected:
 private:
     const double d_lock_limit;
 };
+
+//! Makes an engine whose frames search for their beginnings.
+std::unique_ptr<stream_engine> make_searching_frames(sync_decoder_impl& decoder);
 
 } // namespace gr::gpufec
 

@@ -4,7 +4,6 @@
 /* Decodes a stream of frames without marks: passes received items to an engine, which
  * cuts them into frames. */
 
-#include "searching_frames.h"
 #include "sequential_frames.h"
 #include <algorithm>
 #include <memory>
@@ -172,7 +171,7 @@ private:
     {
         try {
             if (d_setup->search) {
-                return std::make_unique<searching_frames>(*this);
+                return make_searching_frames(*this);
             }
             return std::make_unique<sequential_frames>(*this);
         } catch (const std::bad_alloc&) {

@@ -108,10 +108,9 @@ private:
                             bytes,
                             s.queue.get());
         }
-        const device_buffers on_device{ input,
-                                        s.soft.get(),
-                                        s.survivors.get(),
-                                        target(s.output.get(), memory) };
+        const device_buffers on_device{
+            input, s.soft.get(), s.survivors.get(), target(s.output.get(), memory)
+        };
         d_launch->launch(geometry(job), on_device, s.queue.get(), mark);
         check(cudaGetLastError(), "kernel launch");
         if (job.error_counts) {
