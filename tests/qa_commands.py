@@ -39,6 +39,7 @@ OF_ITS_OWN = (ROOT / "docs" / "quick-start.md", ROOT / "docs" / "cpp.md")
 EXCEPTIONS = {
     "scripts/demo": "builds everything, and installs packages",
     "scripts/test": "is what runs this test",
+    "packaging/make-recipes": "needs a published archive; packaging.scripts runs it",
     "packaging/make-deb": "builds everything; packaging/try-deb tries what it makes",
     "sudo apt install": "as root; packaging/try-deb does it in a root of its own",
     "scripts/deps": "installs packages, as root; scripts/test runs it",

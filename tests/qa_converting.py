@@ -146,7 +146,7 @@ class qa_converting(unittest.TestCase):
                  "complex64, I and Q at ±a": (x * np.float32(a)).view(np.complex64),
                  "int8, positive for 1": steps(127).astype(np.int8),
                  "int8, positive for 0": -steps(127).astype(np.int8),
-                 "uint8, 128 in the middle": (steps(127) + 128).astype(np.uint8),
+                 "uint8, 128 means unknown": (steps(127) + 128).astype(np.uint8),
                  "two 4-bit values per byte": (
                      (steps(7)[::2] & 15) << 4 | steps(7)[1::2] & 15).astype(np.uint8),
                  "int16 of amplitude a": np.rint(x * a).astype(np.int16),
@@ -194,7 +194,7 @@ class qa_converting(unittest.TestCase):
         if not drawn.exists():
             self.skipTest("the examples of gr-fec are not installed")
         for words in ("*Preset: gr-fec's default 1/2*, *Soft input: Float*, *Packed output: 1 bit per byte*",
-                      "*Custom*, and write `gpufec.polynomials_from_gr_fec(polys)`"):
+                      "*Custom*, and enter `gpufec.polynomials_from_gr_fec(polys)`"):
             self.assertIn(words, " ".join(PAGE.split()))
         Messages.MESSENGERS_LIST.clear()
         platform = Platform(name="GNU Radio Companion", prefs=gr.prefs(), version=gr.version(),

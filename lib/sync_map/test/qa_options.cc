@@ -65,7 +65,7 @@ TEST(sync_decoder_options, BadOption_IsRefusedByName)
         },
         "drifts times frame_symbols and lookahead is ");
     expect([](o& x) { x.start.probability.resize(1 << 20, 1.0); },
-           "size of start_prior is 1048576: allowed are 0 to 16384");
+           "size of start_prior is 1048576: allowed are 1 to 16384");
     expect([](o& x) { x.end.probability.resize(1 << 20, 1.0); },
            "size of end_prior is 1048576: allowed are 0 to 16384");
     expect([](o& x) { x.start.first = 1 << 20; }, "the start_prior is 1048576");

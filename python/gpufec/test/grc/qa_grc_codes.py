@@ -37,11 +37,11 @@ WRONG_LDPC = [
 WRONG_LDPC_DECODERS = [
     (dict(soft_input="symbols", constellation="32apsk", rate="1/4"), "Constellation: "),
     (dict(soft_input="symbols", standard="dvbs2x", frame_size="medium", rate="1/3"),
-     "Soft input: symbols are normal or short frames"),
+     "Soft input: symbols only with normal or short frames"),
     (dict(soft_input="symbols", punctured="[0]"), "Soft input: .*without punctured"),
-    (dict(output="bbframe", standard="wifi", frame_size="648"), "Output: BBFRAMEs are of"),
+    (dict(output="bbframe", standard="wifi", frame_size="648"), "Output: BBFRAMEs only with"),
     (dict(output="bbframe", standard="dvbs2x", frame_size="medium", rate="1/3"),
-     "Output: .*but for medium"),
+     "Output: .*except medium"),
     (dict(output="bbframe", shortened="[0]"), "Output: .*without punctured"),
 ]
 
