@@ -7,6 +7,7 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_SEQUENTIAL_FRAMES_H
 
 #include "stream_engine.h"
+#include <algorithm>
 
 namespace gr::gpufec {
 
@@ -41,7 +42,10 @@ public:
     std::size_t waiting() const override { return d.d_count; }
     bool idle() const override { return d.d_count == 0; }
     bool ended() override { return d_cutter.done(); }
-    std::size_t ahead() const override { return d_cutter.held(); }
+    std::size_t ahead() const override
+    {
+        return std::max<std::int64_t>(0, d_cutter.received() - d_cutter.origin());
+    }
 };
 
 } // namespace gr::gpufec

@@ -58,8 +58,6 @@ public:
     //! and returns the place of the frame written.
     place write(std::byte* frame);
 
-    std::size_t held() const { return d_items.end() - d_items.first(); }
-
     // The following functions serve searching frames and frames that are decoded again.
 
     //! Returns the number of items received since the beginning.
