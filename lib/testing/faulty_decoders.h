@@ -35,7 +35,8 @@ struct kind : Kind {
     static constexpr bool floats = Floats; // whether the output consists of floats
     // Whether the emulation runs the kernels themselves rather than the CPU decoder.
     static constexpr bool emulated = Emulated;
-    static constexpr unsigned portions = Emulated ? 3 : 7; // emulated kernels are slow
+    // Emulated kernels are slow.
+    static constexpr unsigned portions = Floats ? 3 : Emulated ? 5 : 7;
 };
 
 //! Fixture of tests with injected faults.
@@ -78,7 +79,7 @@ protected:
     {
         run_options r;
         r.backend = where;
-        r.batch = Kind::emulated ? 1 : 2;
+        r.batch = Kind::floats ? 1 : 2;
         r.slots = 2;
         r.max_latency_ms = 1e9;
         return r;

@@ -11,6 +11,7 @@
 #include "ldpc/cuda/steps.cuh"
 #include "symbols.h"
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace gr::gpufec::ldpc {
@@ -481,17 +482,29 @@ struct symbol_demapper::memory {
           blocks(blocks_for(s)),
           models_there(cuda::uploaded(models, "constellations")),
           states(codewords),
-          store(cuda::uploaded(
-              std::vector<table_store>{ empty_store(count, models.size() * levels) },
-              "tables of cells")),
-          table_of_key(cuda::uploaded(
-              std::vector<std::int32_t>(models.size() * levels, -1), "tables of cells")),
-          round_of_key(cuda::uploaded(
-              std::vector<std::uint32_t>(models.size() * levels, 0), "tables of cells")),
+          empty(empty_store(count, models.size() * levels)),
+          store(1),
+          table_of_key(models.size() * levels),
+          round_of_key(models.size() * levels),
           llr(std::size_t(count) * words),
           errors(refines ? std::size_t(count) * cells : 1)
     {
         states.clear();
+    }
+
+    // Enqueues the removal of all tables of cells.
+    void drop_tables(cudaStream_t stream)
+    {
+        const char* const what = "tables of cells";
+        cuda::check(
+            cudaMemcpyAsync(
+                store.get(), &empty, sizeof(empty), cudaMemcpyHostToDevice, stream),
+            what);
+        cuda::check(
+            cudaMemsetAsync(table_of_key.get(), 0xff, table_of_key.bytes(), stream),
+            what);
+        cuda::check(cudaMemsetAsync(round_of_key.get(), 0, round_of_key.bytes(), stream),
+                    what);
     }
 
     const bool refines; // whether any constellation takes several passes
@@ -502,6 +515,7 @@ struct symbol_demapper::memory {
     const unsigned multiprocessors, blocks;
     const cuda::buffer<model> models_there;
     cuda::buffer<frame_state> states;
+    const table_store empty; // before the first batch
     const cuda::buffer<table_store> store;
     const cuda::buffer<std::int32_t> table_of_key;
     const cuda::buffer<std::uint32_t> round_of_key;
@@ -510,6 +524,9 @@ struct symbol_demapper::memory {
     // Records the end of the previous batch, which may be on another stream.
     const cuda::event last;
     bool any_before = false;
+    // Whether the tables of cells exist as `store` says. They may not after a failed
+    // launch, because a kernel that fills them may be missing.
+    bool tables_valid = false;
 };
 
 symbol_demapper::symbol_demapper(const setup& s, std::size_t codewords, unsigned tables)
@@ -543,6 +560,9 @@ void symbol_demapper::launch(const caller_frame* frames,
                               count,
                               caller_format,
                               input };
+    if (!std::exchange(m.tables_valid, false)) {
+        m.drop_tables(stream);
+    }
     cuda::check(cudaMemsetAsync(m.states.get(), 0, count * sizeof(frame_state), stream),
                 "memset");
     const dim3 blocks(m.blocks, count), parts(demap::frame_parts, count);
@@ -585,7 +605,7 @@ void symbol_demapper::launch(const caller_frame* frames,
     }
     cuda::check(cudaGetLastError(), "kernel launch");
     cuda::check(cudaEventRecord(m.last.get(), stream), "event");
-    m.any_before = true;
+    m.any_before = m.tables_valid = true;
 }
 
 symbol_demapper::outcome symbol_demapper::of(std::uint32_t index) const
