@@ -8,7 +8,8 @@
 The input is a ring in memory of noisy frames: random data, the concatenated code with
 Reed-Solomon (255, 223), five codewords per frame, randomised, with markers. Rates are bits of
 transfer frames per second of elapsed time and, on the CPU, of processor time of all threads. The
-run "deframer" has the decoded bits as input of ccsds_deframer.
+run "deframer" has the decoded bits as input of ccsds_deframer. With the tags "all", each frame has a
+status tag and a length tag; with "failures", a length tag; with "none", no tag.
 
 Usage: ccsds_rates.py [--backend B] [--eb-n0 DB] [--rounds N] [--seconds S] [--json FILE]
 """
@@ -97,14 +98,23 @@ def main():
     code = dict(code="ccsds-223", interleaving=INTERLEAVING, randomiser="short")
     # Decoders on a GPU ask for long input buffers.
     ring_bytes = 0 if options.backend == "cpu" else 256 << 20
-    runs = {"deframer": lambda: (sent.ravel(), gpufec.ccsds_deframer(**code)),
-            "receiver": lambda: (values, gpufec.ccsds_fec_receiver(
-                convolutional="ccsds", backend=options.backend, **code))}
+
+    def deframer(**tags):
+        return sent.ravel(), gpufec.ccsds_deframer(**code, **tags)
+
+    def receiver(**tags):
+        return values, gpufec.ccsds_fec_receiver(convolutional="ccsds", backend=options.backend,
+                                                 **code, **tags)
+
+    tags = {"all": {}, "failures": {"status_tags": "failures"},
+            "none": {"status_tags": "none", "length_tag": ""}}
     rows = []
     for number in range(options.rounds):
-        for name, make in runs.items():
-            rows.append({"run": name, "round": number, **measure(*make(), options.seconds, ring_bytes)})
-            print(rows[-1], flush=True)
+        for make in (deframer, receiver):
+            for name, parameters in tags.items():
+                rows.append({"run": make.__name__, "tags": name, "round": number,
+                             **measure(*make(**parameters), options.seconds, ring_bytes)})
+                print(rows[-1], flush=True)
     if options.json:
         save(options.json, "ccsds-rates",
              {"backend": options.backend, "eb_n0_db": options.eb_n0,

@@ -79,6 +79,7 @@ ccsds_deframer_impl::ccsds_deframer_impl(const ccsds_framing& framing,
 {
     message_port_register_out(d_status_port);
     set_tag_propagation_policy(TPP_CUSTOM);
+    set_min_output_buffer(1 << 20); // fewer calls, because frames are long
     set_relative_rate(std::uint64_t(d_finder.frame_items()) * d_bits_per_input,
                       std::uint64_t(d_finder.period()));
 }
@@ -229,6 +230,18 @@ void ccsds_deframer_impl::emit(const ccsds_frame& frame)
             tag.offset = first + std::min<std::uint64_t>(item, items - 1);
             d_emitter.hold(std::move(tag));
         });
+    // A dictionary takes longer than the frame itself.
+    const bool needed = d_emitter.has_status_tag(frame.good) || d_emitter.sends_pdus();
+    const auto* const bytes =
+        soft ? reinterpret_cast<const std::uint8_t*>(frame.soft.data())
+             : frame.bytes.data();
+    d_emitter.append(
+        bytes, items, needed ? state_of(frame) : pmt::PMT_NIL, frame.good, !soft);
+}
+
+// Returns the dictionary of the tag ccsds_frame.
+pmt::pmt_t ccsds_deframer_impl::state_of(const ccsds_frame& frame) const
+{
     auto state = pmt::make_dict();
     const auto add = [&](const char* key, const pmt::pmt_t& value) {
         state = pmt::dict_add(state, pmt::mp(key), value);
@@ -245,10 +258,7 @@ void ccsds_deframer_impl::emit(const ccsds_frame& frame)
     if (d_channel_error_rate) {
         add("channel_error_rate", d_channel_error_rate);
     }
-    const auto* const bytes =
-        soft ? reinterpret_cast<const std::uint8_t*>(frame.soft.data())
-             : frame.bytes.data();
-    d_emitter.append(bytes, items, state, frame.good, !soft);
+    return state;
 }
 
 // Reads the channel error rate from a tag of the Viterbi decoder.

@@ -59,6 +59,7 @@ private:
     void read_tags(std::size_t available);
     void push(const void* in, std::size_t count);
     void emit(const ccsds_frame& frame);
+    pmt::pmt_t state_of(const ccsds_frame& frame) const;
     void on_passed(const held_tag& tag);
     void publish();
     void tell(const char* event, const std::string& text = "");

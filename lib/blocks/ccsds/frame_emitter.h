@@ -50,6 +50,15 @@ public:
         return d_length_key && key == d_length_key;
     }
 
+    //! Returns whether a frame gets a status tag.
+    bool has_status_tag(bool good) const
+    {
+        return d_status_tags == status_tags::all ||
+               (d_status_tags == status_tags::failures && !good);
+    }
+    //! Returns whether PDUs are received.
+    bool sends_pdus() const { return !pmt::is_null(d_block.message_subscribers(d_port)); }
+
     //! Adds a tag of an item that is not sent yet.
     void hold(held_tag tag) { d_tags.hold(std::move(tag)); }
 
@@ -57,7 +66,8 @@ public:
      * \brief Appends a frame. If all items were sent, their memory is reused.
      * \param items the frame's items, one byte each
      * \param count number of items
-     * \param state the value of the tag ccsds_frame and metadata of the PDU
+     * \param state the value of the tag ccsds_frame and metadata of the PDU; not used
+     *        unless has_status_tag() or sends_pdus()
      * \param good whether the frame is right
      * \param as_pdu whether to send a PDU, if the port has a subscriber
      */
@@ -80,14 +90,13 @@ public:
             tag.value = pmt::from_long(long(count));
             d_tags.hold(tag);
         }
-        if (d_status_tags == status_tags::all ||
-            (d_status_tags == status_tags::failures && !good)) {
+        if (has_status_tag(good)) {
             tag.key = d_frame_key;
             tag.value = state;
             d_tags.hold(tag);
         }
         d_items.insert(d_items.end(), items, items + count);
-        if (as_pdu && !pmt::is_null(d_block.message_subscribers(d_port))) {
+        if (as_pdu && sends_pdus()) {
             d_block.message_port_pub(d_port,
                                      pmt::cons(state, pmt::init_u8vector(count, items)));
         }
