@@ -37,12 +37,7 @@ gpu_viterbi_pbvd_options viterbi_part(const options& given)
     part.lock_constellation = given.constellation;
     part.lock_presets = given.lock_presets;
     part.lock_memory = given.lock_memory;
-    part.batch = given.batch;
-    part.slots = given.slots;
-    part.max_latency_ms = given.max_latency_ms;
-    part.backend = given.backend;
-    part.device = given.device;
-    part.threads = given.threads;
+    pass_run_options(part, given);
     part.length_tag_key = ""; // lengths of the input say nothing about frames
     return part;
 }
@@ -81,12 +76,7 @@ gpu_ldpc_dvbs2_options ldpc_part(const options& given, const ccsds_ldpc_code& co
     }
     part.positive_bit = given.positive_bit;
     part.max_iterations = given.max_iterations;
-    part.batch = given.batch;
-    part.slots = given.slots;
-    part.max_latency_ms = given.max_latency_ms;
-    part.backend = given.backend;
-    part.device = given.device;
-    part.threads = given.threads;
+    pass_run_options(part, given);
     return part;
 }
 

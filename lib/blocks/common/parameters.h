@@ -51,6 +51,18 @@ void set_run_options(run_options& run, const Options& given)
     run.device_timeout_ms = given.device_timeout_ms;
 }
 
+//! Sets those options of a decoder in a hierarchical block that say how it runs.
+template <class Part, class Options>
+void pass_run_options(Part& part, const Options& given)
+{
+    part.batch = given.batch;
+    part.slots = given.slots;
+    part.max_latency_ms = given.max_latency_ms;
+    part.backend = given.backend;
+    part.device = given.device;
+    part.threads = given.threads;
+}
+
 } // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_COMMON_PARAMETERS_H */

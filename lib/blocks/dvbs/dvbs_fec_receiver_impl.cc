@@ -3,6 +3,7 @@
 
 /* The block dvbs_fec_receiver: factory, and connections of its three blocks. */
 
+#include "blocks/common/parameters.h"
 #include "common/refuse.h"
 #include "dvbs_fec_receiver_impl.h"
 #include <gnuradio/io_signature.h>
@@ -34,12 +35,7 @@ gpu_viterbi_pbvd_options decoder_options(const dvbs_fec_receiver_options& given)
     options.lock_constellation = "qpsk";
     options.positive_bit = 0; // EN 300 421, figure 4
     options.length_tag_key = "";
-    options.batch = given.batch;
-    options.slots = given.slots;
-    options.max_latency_ms = given.max_latency_ms;
-    options.backend = given.backend;
-    options.device = given.device;
-    options.threads = given.threads;
+    pass_run_options(options, given);
     return options;
 }
 

@@ -4,6 +4,7 @@
 /* The block dvbs2_fec_receiver: factory, and connections of its two blocks. */
 
 #include "bbframe_to_ts_impl.h"
+#include "blocks/common/parameters.h"
 #include "common/refuse.h"
 #include "demap/constellation.h"
 #include "dvbs2_fec_receiver_impl.h"
@@ -33,12 +34,7 @@ gpu_ldpc_dvbs2_options decoder_options(const dvbs2_fec_receiver_options& given)
     options.soft_input = ldpc_input_from_string(given.soft_input);
     options.max_iterations = given.max_iterations;
     options.output = ldpc_output::bbframe;
-    options.batch = given.batch;
-    options.slots = given.slots;
-    options.max_latency_ms = given.max_latency_ms;
-    options.backend = given.backend;
-    options.device = given.device;
-    options.threads = given.threads;
+    pass_run_options(options, given);
     options.acm = given.acm;
     options.status_tags = status_tags::failures;
     options.constellation = given.constellation;
