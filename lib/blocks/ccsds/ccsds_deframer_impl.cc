@@ -7,7 +7,6 @@
 #include "ccsds_deframer_impl.h"
 #include "common/refuse.h"
 #include "viterbi/model/soft_input.h"
-#include <gnuradio/buffer_reader.h>
 #include <gnuradio/io_signature.h>
 #include <algorithm>
 #include <cmath>
@@ -124,7 +123,7 @@ int ccsds_deframer_impl::general_work(int noutput_items,
     auto* const out = static_cast<std::uint8_t*>(output_items[0]);
     const std::size_t available = ninput_items[0];
     const std::size_t capacity = std::max(noutput_items, output_multiple());
-    const bool ended = all_arrived(available);
+    const bool ended = ended_after(*this, available);
     read_tags(available);
 
     std::size_t taken = 0, given = 0;
@@ -161,15 +160,6 @@ int ccsds_deframer_impl::general_work(int noutput_items,
     d_emitter.add_tags(
         given, nitems_written(0), [this](const tag_t& tag) { add_item_tag(0, tag); });
     return int(given);
-}
-
-// Returns whether the input ends with the available items.
-bool ccsds_deframer_impl::all_arrived(std::size_t available) const
-{
-    // Reads done() before items_available(), so that the last items are not missed.
-    const auto reader = detail()->input(0);
-    gr::thread::scoped_lock guard(*reader->mutex());
-    return reader->done() && std::size_t(reader->items_available()) <= available;
 }
 
 void ccsds_deframer_impl::read_tags(std::size_t available)

@@ -6,8 +6,8 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_CCSDS_CCSDS_DEFRAMER_IMPL_H
 #define INCLUDED_GPUFEC_BLOCKS_CCSDS_CCSDS_DEFRAMER_IMPL_H
 
+#include "blocks/common/input_port.h"
 #include "frame_emitter.h"
-#include <gnuradio/block_detail.h>
 #include <gnuradio/gpufec/ccsds.h>
 #include <gnuradio/gpufec/ccsds_deframer.h>
 #include <atomic>
@@ -55,7 +55,6 @@ public:
 private:
     ccsds_counts counts() const;
     void restart();
-    bool all_arrived(std::size_t available) const;
     void read_tags(std::size_t available);
     void push(const void* in, std::size_t count);
     void emit(const ccsds_frame& frame);

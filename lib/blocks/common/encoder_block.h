@@ -9,7 +9,6 @@
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H
 
 #include "tagged_block.h"
-#include <gnuradio/buffer_reader.h>
 #include <algorithm>
 
 namespace gr::gpufec {
@@ -35,7 +34,7 @@ public:
         auto* const out = static_cast<std::uint8_t*>(output_items[0]);
         const std::size_t available = ninput_items[0];
         const std::size_t capacity = noutput_items;
-        const bool ended = this->ended_after(available);
+        const bool ended = ended_after(*this, available);
         this->read_tags(available);
         std::size_t taken = 0;
         std::size_t given = send(out, capacity);

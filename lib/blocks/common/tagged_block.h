@@ -7,10 +7,8 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H
 
+#include "input_port.h"
 #include "length_tags.h"
-#include <gnuradio/block.h>
-#include <gnuradio/block_detail.h>
-#include <gnuradio/buffer_reader.h>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -67,15 +65,6 @@ protected:
     //! Called at the beginning of a stream.
     virtual void restart() {}
     virtual incomplete_frame incomplete() const { return {}; }
-
-    //! Returns whether the input ends with the available items.
-    bool ended_after(std::size_t available) const
-    {
-        // Reads done() before items_available(), so that the last items are not missed.
-        const auto reader = this->detail()->input(0);
-        gr::thread::scoped_lock guard(*reader->mutex());
-        return reader->done() && std::size_t(reader->items_available()) <= available;
-    }
 
     //! Reads the tags of those available items whose tags were not read before.
     void read_tags(std::size_t available)

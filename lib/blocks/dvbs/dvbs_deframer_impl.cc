@@ -74,7 +74,7 @@ int dvbs_deframer_impl::general_work(int noutput_items,
     // The buffer has space for an output multiple even if a small max_noutput_items makes
     // noutput_items 0.
     const std::size_t capacity = std::max(noutput_items, output_multiple());
-    const bool ended = ended_after(available);
+    const bool ended = ended_after(*this, available);
     read_tags(available);
 
     std::size_t taken = 0, given = 0;

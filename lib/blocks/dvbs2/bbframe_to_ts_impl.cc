@@ -6,7 +6,6 @@
 
 #include "bbframe_to_ts_impl.h"
 #include "common/refuse.h"
-#include <gnuradio/buffer_reader.h>
 #include <gnuradio/gpufec/bch.h>
 #include <gnuradio/io_signature.h>
 #include <algorithm>
@@ -115,7 +114,7 @@ int bbframe_to_ts_impl::general_work(int noutput_items,
     auto* const out = static_cast<std::uint8_t*>(output_items[0]);
     const std::size_t available = ninput_items[0];
     const std::size_t capacity = std::max(noutput_items, output_multiple());
-    const bool ended = all_arrived(available);
+    const bool ended = ended_after(*this, available);
 
     const auto read = nitems_read(0);
     const auto fetch = [&](std::vector<tag_t>& tags, std::uint64_t from) {
@@ -157,15 +156,6 @@ int bbframe_to_ts_impl::general_work(int noutput_items,
                 [this](const tag_t& tag) { add_item_tag(0, tag); });
     d_emitted += given;
     return given;
-}
-
-// Returns whether the input ends with the available items.
-bool bbframe_to_ts_impl::all_arrived(std::size_t available) const
-{
-    // Reads done() before items_available(), so that the last items are not missed.
-    const auto reader = detail()->input(0);
-    gr::thread::scoped_lock guard(*reader->mutex());
-    return reader->done() && std::size_t(reader->items_available()) <= available;
 }
 
 std::size_t bbframe_to_ts_impl::send(std::uint8_t* out, std::size_t capacity)

@@ -8,8 +8,8 @@
 
 #include "bbframe/packets.h"
 #include "blocks/common/frame_gatherer.h"
+#include "blocks/common/input_port.h"
 #include "blocks/common/tag_queue.h"
-#include <gnuradio/block_detail.h>
 #include <gnuradio/gpufec/bbframe_to_ts.h>
 #include <atomic>
 #include <chrono>
@@ -60,7 +60,6 @@ private:
     void judge(const std::uint8_t* received, std::size_t bytes);
     void judge_none();
     void tell(const char* event);
-    bool all_arrived(std::size_t available) const;
 
     const std::size_t d_frame_bits;
     const bool d_high_efficiency, d_descramble;
