@@ -67,12 +67,37 @@ public:
     std::string device() const override { return d_name; }
     bool page_lock(void* memory, std::size_t bytes) noexcept override
     {
-        return cudaSetDevice(d_device) == cudaSuccess && cuda::page_lock(memory, bytes);
+        return cudaSetDevice(d_device) == cudaSuccess &&
+               (has(memory) || cuda::page_lock(memory, bytes));
     }
     void page_unlock(void* memory) noexcept override
     {
         cudaSetDevice(d_device);
-        cuda::page_unlock(memory);
+        if (!has(memory)) {
+            cuda::page_unlock(memory);
+        }
+    }
+    bool has(const void* memory) const noexcept override
+    {
+        return d_unified_memory.on_device(memory);
+    }
+    void copy_to_host(void* to,
+                      const void* from,
+                      std::size_t bytes,
+                      std::size_t pitch,
+                      std::size_t rows) const override
+    {
+        use();
+        check(cudaMemcpy2DAsync(to,
+                                bytes,
+                                from,
+                                rows > 1 ? pitch : bytes,
+                                bytes,
+                                rows,
+                                cudaMemcpyDefault,
+                                d_to_host.get()),
+              "copy to the host");
+        check(cudaStreamSynchronize(d_to_host.get()), "copy to the host");
     }
     bool reserve_unpacked_output() noexcept override
     {
@@ -190,12 +215,12 @@ protected:
 
     void use() const { cuda::use(d_device); }
 
-    // Returns the address at which kernels read a batch's input: that of \p from on a
-    // device with unified memory, otherwise \p to, after a copy.
+    // Returns the address at which kernels read a batch's input: that of \p from if
+    // kernels can read it there, otherwise \p to, after a copy.
     template <class T>
     const T* bring_in(Slot& s, T* to, const void* from, std::size_t bytes)
     {
-        if (const auto* const there = d_unified_memory.address(from)) {
+        if (const auto* const there = d_unified_memory.readable(from)) {
             return static_cast<const T*>(there);
         }
         copy_in(s, to, from, bytes);
@@ -399,13 +424,14 @@ private:
 
     device_decoder(int device, const cudaDeviceProp& properties, bool long_batches)
         : d_device(device),
-          d_unified_memory(properties),
+          d_unified_memory(device, properties),
           d_name(properties.name),
           d_admission(device_admission::of(device), long_batches, [this] { wake(); })
     {
     }
 
     const std::string d_name;
+    const stream d_to_host;
     cudaEvent_t d_last_copied = nullptr; // completion of the latest input copy
     std::mutex d_notifying;
     std::function<void()> d_notify;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Access of kernels to host memory, on devices that share the memory of the host. */
+/* Memory that kernels can access without a copy: that of the device itself, and that of
+ * the host on devices that share it. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_UNIFIED_MEMORY_H
 #define INCLUDED_GPUFEC_CUDA_UNIFIED_MEMORY_H
@@ -26,8 +27,9 @@ public:
     //! Kernels access input in words of up to this number of bytes.
     static constexpr std::size_t alignment = 16;
 
-    explicit unified_memory(const cudaDeviceProp& device)
-        : d_pinned(device.integrated && device.canMapHostMemory),
+    unified_memory(int number, const cudaDeviceProp& device)
+        : d_device(number),
+          d_pinned(device.integrated && device.canMapHostMemory),
           d_pageable(d_pinned && device.pageableMemoryAccessUsesHostPageTables)
     {
     }
@@ -40,18 +42,40 @@ public:
         if (!d_pinned || reinterpret_cast<std::uintptr_t>(host) % alignment != 0) {
             return nullptr;
         }
-        cudaPointerAttributes memory;
-        if (cudaPointerGetAttributes(&memory, host) != cudaSuccess) {
-            cudaGetLastError(); // clears the error, which is not sticky
-            return nullptr;
-        }
+        const auto memory = attributes(host);
         if (memory.type == cudaMemoryTypeHost) {
             return static_cast<T*>(memory.devicePointer);
         }
         return d_pageable && memory.type == cudaMemoryTypeUnregistered ? host : nullptr;
     }
 
+    //! Returns whether \p memory is memory of the device itself.
+    bool on_device(const void* memory) const noexcept
+    {
+        const auto m = attributes(memory);
+        return m.type == cudaMemoryTypeDevice && m.device == d_device;
+    }
+
+    //! Returns the address at which kernels can read the input \p from, or nullptr; see
+    //! address().
+    const void* readable(const void* from) const noexcept
+    {
+        const bool aligned = reinterpret_cast<std::uintptr_t>(from) % alignment == 0;
+        return aligned && on_device(from) ? from : address(from);
+    }
+
 private:
+    static cudaPointerAttributes attributes(const void* memory) noexcept
+    {
+        cudaPointerAttributes a{};
+        if (cudaPointerGetAttributes(&a, memory) != cudaSuccess) {
+            cudaGetLastError(); // clears the error, which is not sticky
+            a.type = cudaMemoryTypeUnregistered;
+        }
+        return a;
+    }
+
+    const int d_device;
     const bool d_pinned;   // whether kernels can access pinned host memory
     const bool d_pageable; // whether kernels can access all host memory
 };

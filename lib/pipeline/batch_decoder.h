@@ -136,12 +136,25 @@ public:
     virtual std::string device() const = 0;
 
     //! Pins host memory, either a slot's buffer or borrowed memory. Returns whether the
-    //! memory is now pinned.
+    //! memory is now pinned, or is memory of the device, which needs no pinning.
     virtual bool page_lock(void* /*memory*/, std::size_t /*bytes*/) noexcept
     {
         return false;
     }
     virtual void page_unlock(void* /*memory*/) noexcept {}
+
+    //! Returns whether \p memory belongs to the decoder's device, so that the host cannot
+    //! access it.
+    virtual bool has(const void* /*memory*/) const noexcept { return false; }
+    //! Copies \p rows rows of \p bytes bytes from the device to \p to, without gaps. In
+    //! \p from, rows begin \p pitch bytes apart. \throws device_error
+    virtual void copy_to_host(void* /*to*/,
+                              const void* /*from*/,
+                              std::size_t /*bytes*/,
+                              std::size_t /*pitch*/,
+                              std::size_t /*rows*/) const
+    {
+    }
 
     //! Reserves device memory for jobs whose input is in the caller's format, which the
     //! device converts. Returns false if the memory does not suffice.

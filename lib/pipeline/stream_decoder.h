@@ -98,6 +98,7 @@ public:
         d_input.reset();
         d_output = {};
         d_finishing = false;
+        d_judged = 0;
         restart();
         d_judge->reset();
     }
@@ -120,7 +121,11 @@ public:
         d_input.borrow(static_cast<const std::byte*>(items));
         const auto before = borrowed();
         const auto n = take_borrowed(count - std::min(count, before));
-        d_judge->look_at(items, before, n);
+        if (input_on_device()) {
+            judge_sample(items, before, n);
+        } else {
+            d_judge->look_at(items, before, n);
+        }
         return n;
     }
     std::size_t borrowed() const override { return d_input.borrowed(); }
@@ -133,11 +138,21 @@ public:
         if (d_pipeline && d_input.borrowing()) {
             std::size_t batch = 0;
             d_pipeline->wait_idle([&](const slot& s) { on_finished(s, batch++); });
+            if (all_pulled()) {
+                return; // no item is needed any more
+            }
+            std::vector<std::byte> copy;
+            if (input_on_device()) {
+                copy = rows_on_host(d_input.oldest_borrowed(),
+                                    borrowed() * d_input.caller_item_bytes());
+                d_input.borrow(copy.data());
+            }
             store_borrowed();
         }
     }
     bool pin_input(void* memory, std::size_t bytes) override
     {
+        d_judged = 0;
         const bool locked = reserve_conversion() && d_pipeline->pin_input(memory, bytes);
         d_locked = locked ? pinned_memory{ memory, bytes } : pinned_memory{};
         return locked;
@@ -264,6 +279,22 @@ protected:
     virtual void on_finished(const slot&, std::size_t /*batch*/) {}
 
     // Functions for the derived class to call.
+
+    //! Returns whether borrowed input is in the memory of a device.
+    bool input_on_device() const
+    {
+        return d_locked.memory && d_pipeline->active().has(d_locked.memory);
+    }
+    //! Returns a copy of memory of the device; see batch_decoder::copy_to_host().
+    std::vector<std::byte> rows_on_host(const std::byte* from,
+                                        std::size_t bytes,
+                                        std::size_t pitch = 0,
+                                        std::size_t rows = 1) const
+    {
+        std::vector<std::byte> copy(rows * bytes);
+        d_pipeline->active().copy_to_host(copy.data(), from, bytes, pitch, rows);
+        return copy;
+    }
 
     void log(log_level level, const std::string& text) const { d_hooks.log(level, text); }
 
@@ -400,7 +431,23 @@ protected:
     using judged_decoder<Decoder>::d_judge;
 
 private:
+    // Number of items of the stream that are judged if a device has the input, because
+    // judging means copying them to the host.
+    static constexpr std::size_t max_judged = 1u << 18;
+
     memory_in_place* in_place() override { return this; }
+
+    // Passes items that a device has to the judge until max_judged items are judged.
+    void judge_sample(const void* items, std::size_t first, std::size_t count)
+    {
+        const auto n = std::min(count, max_judged - d_judged);
+        if (n > 0) {
+            const auto size = d_input.caller_item_bytes();
+            const auto* const from = static_cast<const std::byte*>(items) + first * size;
+            d_judge->look_at(rows_on_host(from, n * size).data(), 0, n);
+            d_judged += n;
+        }
+    }
 
     // Returns the size in bytes of the borrowed memory that the output of a full batch
     // may need.
@@ -518,6 +565,7 @@ private:
     bool d_on_device = false;
     bool d_caller_format = false;    // whether decoders can convert the caller's format
     pinned_memory d_locked;          // pinned memory of borrowed input
+    std::size_t d_judged = 0;        // number of items in judge_sample() so far
     void* d_pinned_output = nullptr; // memory for output in place; nullptr: none
     std::function<bool()> d_pin_output;
     std::atomic<bool> d_watching{ false };

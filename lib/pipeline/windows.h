@@ -36,6 +36,9 @@ public:
     //! Returns the size of an item in slots.
     std::size_t item_bytes() const { return d_item_bytes; }
 
+    //! Returns the size of an item in the caller's memory.
+    std::size_t caller_item_bytes() const { return d_caller_item_bytes; }
+
     //! Returns the number of the open batch's first item.
     std::uint64_t first() const { return d_first; }
     //! Returns the number of the first item not yet taken.
@@ -105,6 +108,8 @@ public:
         d_borrowed = items;
     }
 
+    //! Returns the address of the oldest item that is borrowed and not released.
+    const std::byte* oldest_borrowed() const { return d_borrowed; }
     //! Returns the number of items that are borrowed and not released.
     std::size_t borrowed() const { return d_borrowing ? d_end - d_borrowed_from : 0; }
 

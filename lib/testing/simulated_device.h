@@ -40,6 +40,9 @@ inline void allow_simulated(std::size_t work_items)
     }
 }
 
+//! Returns whether an address is in the memory of a simulated device.
+bool in_simulated_memory(const void* address);
+
 /*!
  * \brief Decoder that wraps another one and reports itself as a CUDA device.
  *
@@ -70,6 +73,22 @@ public:
         return "simulated " + std::to_string(d_number);
     }
     bool page_lock(void*, std::size_t) noexcept override { return true; }
+    bool has(const void* memory) const noexcept override
+    {
+        return in_simulated_memory(memory);
+    }
+    void copy_to_host(void* to,
+                      const void* from,
+                      std::size_t bytes,
+                      std::size_t pitch,
+                      std::size_t rows) const override
+    {
+        for (std::size_t i = 0; i < rows; ++i) {
+            std::memcpy(static_cast<std::byte*>(to) + i * bytes,
+                        static_cast<const std::byte*>(from) + i * pitch,
+                        bytes);
+        }
+    }
     bool reserve_conversion_buffers() noexcept override
     {
         return d_decoder->reserve_conversion_buffers();

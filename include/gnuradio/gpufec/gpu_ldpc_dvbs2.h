@@ -11,6 +11,7 @@
 #include <gnuradio/gpufec/api.h>
 #include <gnuradio/gpufec/backend.h>
 #include <gnuradio/gpufec/ldpc.h>
+#include <gnuradio/gpufec/port_memory.h>
 #include <gnuradio/gpufec/status_tags.h>
 #include <cstdint>
 #include <map>
@@ -189,6 +190,12 @@ struct gpu_ldpc_dvbs2_options {
     // Input
     //! key of the length tags, whose value is the packet's length in items; "": none
     std::string length_tag = "packet_len";
+
+    // Running
+    //! memory of the stream ports: "host"; "device_in": the input is in the memory of
+    //! \p device, in a buffer of gr-cuda; "device": the output too. The last two require
+    //! a CUDA device and a build with gr-cuda, and decode on the device only
+    port_memory io = port_memory::host;
 };
 
 /*!

@@ -9,6 +9,7 @@
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
 #include <gnuradio/gpufec/backend.h>
+#include <gnuradio/gpufec/port_memory.h>
 #include <gnuradio/gpufec/status_tags.h>
 #include <gnuradio/gpufec/sync_map.h>
 #include <cstdint>
@@ -156,6 +157,12 @@ struct gpu_sync_map_options {
     //! number of received items of every frame (framed mode); a frame may end before the
     //! last of these items, see \p end_prior. 0: length tags mark frames
     int frame_items = 0;
+
+    // Running
+    //! memory of the stream ports: "host"; "device_in": the input is in the memory of
+    //! \p device, in a buffer of gr-cuda; "device": the output too. The last two require
+    //! a CUDA device and a build with gr-cuda, and decode on the device only
+    port_memory io = port_memory::host;
 };
 
 /*!

@@ -9,6 +9,7 @@
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
 #include <gnuradio/gpufec/backend.h>
+#include <gnuradio/gpufec/port_memory.h>
 #include <gnuradio/gpufec/viterbi.h>
 #include <cstdint>
 #include <optional>
@@ -118,6 +119,12 @@ struct gpu_viterbi_pbvd_options {
     // Input
     //! first soft value of a symbol, "i" or "q"
     std::string lock_first_item = "i";
+
+    // Running
+    //! memory of the stream ports: "host"; "device_in": the input is in the memory of
+    //! \p device, in a buffer of gr-cuda; "device": the output too. The last two require
+    //! a CUDA device and a build with gr-cuda, and decode on the device only
+    port_memory io = port_memory::host;
 };
 
 /*!

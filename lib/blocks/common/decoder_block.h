@@ -7,6 +7,7 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
 
+#include "blocks/device/device_ports.h"
 #include "common/refuse.h"
 #include "length_tags.h"
 #include "parameters.h"
@@ -57,7 +58,7 @@ class decoder_block : public Block, public ring_borrower
 public:
     bool check_topology(int, int) override
     {
-        d_may_borrow = borrows_input() && active_backend() == "cuda";
+        d_may_borrow = borrows_input() && active_backend() == "cuda" && !d_ports;
         widen_buffers();
         return true;
     }
@@ -79,6 +80,7 @@ public:
                 d_input_tags.clear();
                 d_detail = this->detail();
                 restart();
+                begin_ports();
                 borrow_input();
                 publish_status("started", engine().active_device());
             });
@@ -92,6 +94,7 @@ public:
     }
 
     // Unpins the rings, because the scheduler may replace them before the next start().
+    // The memory of device_ports stays.
     bool stop() override
     {
         return_rings();
@@ -175,10 +178,18 @@ protected:
         std::size_t left() const { return available - taken; }
     };
 
-    //! \p input_size and \p output_size are the sizes of items in bytes.
-    decoder_block(std::size_t input_size, std::size_t output_size)
+    //! \p input_size and \p output_size are the sizes of items in bytes. \p device is
+    //! the device of the ports' memory unless \p io is host.
+    decoder_block(std::size_t input_size,
+                  std::size_t output_size,
+                  port_memory io = port_memory::host,
+                  int device = 0)
         : d_input_size(input_size),
           d_output_size(output_size),
+          d_ports(io == port_memory::host
+                      ? nullptr
+                      : std::make_unique<device_ports>(
+                            io, device, input_size, output_size)),
           d_source(pmt::mp(this->alias())),
           d_status_port(pmt::mp("status")),
           d_wake_port(*this)
@@ -255,7 +266,13 @@ protected:
     }
     //! Returns how many items must be in the ring for one of them to be new: the borrowed
     //! items, which stay in the ring, plus one. The result is at most the ring's size.
-    int one_more() { return int(std::min<std::size_t>(borrowed() + 1, max_available())); }
+    //! With ports in device memory, items leave the ring, and 0 is returned while some of
+    //! them are new.
+    int one_more()
+    {
+        return d_ports ? d_ports->held() == borrowed()
+                       : int(std::min<std::size_t>(borrowed() + 1, max_available()));
+    }
     //! Returns whether a GPU may read the input in place.
     virtual bool borrows_input() const { return true; }
     //! Returns whether a GPU may write the output in place.
@@ -309,18 +326,22 @@ protected:
         in.items = static_cast<const std::byte*>(items);
         in.ended = reader->done();
         in.available = reader->items_available();
+        if (d_ports && port == 0) {
+            in.available += d_ports->held();
+        }
         return in;
     }
 
     //! Returns the number of items that input 0 can hold.
     std::size_t max_available() const
     {
-        return this->detail()->input(0)->max_possible_items_available();
+        return d_ports ? d_ports->capacity()
+                       : this->detail()->input(0)->max_possible_items_available();
     }
     //! Returns whether the decoder reads its input in place.
-    bool borrows() const { return bool(d_borrowed); }
-    //! Returns the number of borrowed items, which stay in the ring.
-    std::size_t borrowed() const { return d_borrowed ? d_borrowed->borrowed() : 0; }
+    bool borrows() const { return borrowed_input(); }
+    //! Returns the number of borrowed items.
+    std::size_t borrowed() const { return borrows() ? borrowed_input()->borrowed() : 0; }
 
     //! Adds event, text, backend and item counts to \p status and publishes it.
     void publish_status(const std::string& event,
@@ -388,6 +409,8 @@ protected:
     }
 
     const std::size_t d_input_size, d_output_size;
+    //! The ports in device memory; nullptr if both are in host memory.
+    std::unique_ptr<device_ports> d_ports;
     const pmt::pmt_t d_source; // srcid of the tags that this block adds
 
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
@@ -399,7 +422,18 @@ protected:
     input_tags d_input_tags; // input tags that are not converted yet
     tag_queue d_tags;        // tags of output items that are not emitted yet
 
-    //! Ends borrowing and unpins the rings. Derived classes' destructors must call this.
+    //! Ends borrowing and frees the memory of device_ports, unless a device that has
+    //! failed may still use it. Derived classes' destructors must call this.
+    void release_memory()
+    {
+        return_rings();
+        if (!d_failure.empty()) {
+            (void)d_ports.release();
+        }
+        d_ports.reset();
+    }
+
+    //! Ends borrowing and unpins the rings.
     void return_rings()
     {
         if (d_borrowed_output) {
@@ -418,7 +452,7 @@ protected:
     std::size_t take(input& in, std::size_t limit, Copy&& copy)
     {
         return took(in,
-                    d_borrowed ? borrow(in, limit)
+                    borrows() ? borrow(in, limit)
                                : copy(in.items + in.taken * d_input_size, limit));
     }
     template <class Copy>
@@ -431,7 +465,7 @@ protected:
     template <class Skip>
     std::size_t pass_over(input& in, Skip&& skip)
     {
-        if (d_borrowed) {
+        if (borrows()) {
             borrow(in, 0);
         }
         return took(in, skip());
@@ -444,6 +478,8 @@ private:
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
     // Minimum size of the input's ring in bytes if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
+    // The same for an input in device memory.
+    static constexpr std::size_t device_buffer_bytes = 16u << 20;
     // Maximum output multiple, in bytes.
     static constexpr std::size_t widest_output_bytes = 32u << 20;
     // Maximum size in bytes, per device, of the batches in flight that a ring holds.
@@ -452,13 +488,31 @@ private:
     std::size_t borrow(const input& in, std::size_t more)
     {
         const auto before = in.taken - d_consumed;
-        return d_borrowed->borrow(in.items + d_consumed * d_input_size, before + more);
+        return borrowed_input()->borrow(in.items + d_consumed * d_input_size,
+                                        before + more);
     }
     std::size_t took(input& in, std::size_t n)
     {
         in.taken += n;
-        d_consumed += d_borrowed ? d_borrowed->release() : n;
+        d_consumed += borrows() ? borrowed_input()->release() : n;
         return n;
+    }
+
+    // Returns the decoder's access to input in place; nullptr if input is copied.
+    const pinned_input* borrowed_input() const
+    {
+        return d_ports ? d_ports->input() : d_borrowed ? &*d_borrowed : nullptr;
+    }
+    pinned_input* borrowed_input()
+    {
+        return const_cast<pinned_input*>(std::as_const(*this).borrowed_input());
+    }
+    // Returns the decoder's access to output in place; nullptr if output is copied.
+    pinned_output* borrowed_output()
+    {
+        return d_ports && d_ports->gives_output() ? d_ports->output()
+               : d_borrowed_output                ? &*d_borrowed_output
+                                                  : nullptr;
     }
 
     //! Runs \p action and stores the text of an exception for general_work() to report.
@@ -482,19 +536,27 @@ private:
         if (input_items.size() > 1) {
             second = look_at(1, input_items[1]);
         }
+        auto* const port = out;
+        if (d_ports && d_ports->gives_output()) {
+            out = d_ports->next_output();
+            capacity = std::min(capacity, d_ports->output_bytes() / d_output_size);
+        }
         bool has_capacity = borrow_output(out, 0);
         const auto before = borrowed();
         in.taken = before;
         d_consumed = 0;
         d_first = d_taken - before;
-        read_tags(in.available);
+        const auto arrived = d_ports ? bring_in(in) : 0;
+        if (!d_ports) {
+            read_tags(d_first, in.available);
+        }
         std::size_t given = 0;
         for (;;) {
             const auto pulled =
                 pull(out + given * d_output_size, capacity - given, d_emitted + given);
             given += pulled;
-            if (d_borrowed) {
-                d_consumed += d_borrowed->release(); // pulling may release input
+            if (borrows()) {
+                d_consumed += borrowed_input()->release(); // pulling may release input
             }
             if (pulled > 0) {
                 has_capacity = borrow_output(out, given);
@@ -511,20 +573,29 @@ private:
             }
             // A full ring takes no more input, so the incomplete batch is submitted.
             const bool ring_full =
-                d_borrowed && in.left() == 0 && in.available >= max_available();
+                borrows() && in.left() == 0 && in.available >= max_available();
             if (ring_full) {
                 engine().flush();
             }
             const bool stuck = !has_capacity || held_up() || ring_full ||
                                (d_finished && !engine().done());
-            const bool idle = in.taken == before && second.taken + given == 0;
+            const bool idle =
+                in.taken == before && second.taken + given + arrived == 0;
             if (!idle || !stuck || !engine().wait(longest_sleep)) {
                 break;
             }
         }
 
         d_taken += in.taken - before;
-        this->consume(0, d_consumed);
+        if (d_ports) {
+            d_ports->release(d_consumed);
+            this->consume(0, arrived);
+        } else {
+            this->consume(0, d_consumed);
+        }
+        if (d_ports && d_ports->gives_output()) {
+            d_ports->give(*this->detail()->output(0), port, given);
+        }
         if (input_items.size() > 1) {
             this->consume(1, second.taken);
         }
@@ -547,7 +618,24 @@ private:
         return given;
     }
 
-    void read_tags(std::size_t available)
+    // Copies items from the scheduler's buffer to the memory of device_ports, which \p in
+    // then describes. Returns the number of items copied.
+    std::size_t bring_in(input& in)
+    {
+        const auto offered = in.available - d_ports->held();
+        const auto first = d_first + d_ports->held();
+        const auto arrived =
+            d_ports->bring_in(*this->detail()->input(0)->buffer(), in.items, offered);
+        read_tags(first, arrived);
+        in.items = d_ports->items();
+        in.available = d_ports->held();
+        in.ended = in.ended && arrived == offered;
+        return arrived;
+    }
+
+    // Reads the tags of the available items. \p first is the stream index of the first
+    // item in the scheduler's buffer.
+    void read_tags(std::uint64_t first, std::size_t available)
     {
         const auto base = this->nitems_read(0);
         const auto fetch = [&](std::vector<tag_t>& tags, std::uint64_t from) {
@@ -557,7 +645,7 @@ private:
             }
         };
         d_input_tags.read(
-            d_first, available, fetch, [this](const tag_t& tag) { return on_tag(tag); });
+            first, available, fetch, [this](const tag_t& tag) { return on_tag(tag); });
     }
 
     // Lets the decoder write to a pinned output ring, after the given items and the held
@@ -565,12 +653,13 @@ private:
     // submitted later, because copying its output would delay other batches.
     bool borrow_output(std::byte* out, std::size_t given)
     {
-        if (!d_borrowed_output) {
+        auto* const memory = borrowed_output();
+        if (!memory) {
             return true;
         }
-        const auto free = space() * d_output_size;
+        const auto free = d_ports ? d_ports->output_bytes() : space() * d_output_size;
         const auto taken = std::min(free, given * d_output_size + held_output());
-        return d_borrowed_output->borrow(out + taken, free - taken);
+        return memory->borrow(out + taken, free - taken);
     }
 
     // Returns the number of free items in the output's ring. Until this block produces
@@ -592,6 +681,9 @@ private:
         if (active_backend() != "cuda" || as_the_user_says) {
             return;
         }
+        // Ports in device memory take large parts at a time, because a copy on the device
+        // has a latency.
+        //
         // For input in place, the ring holds the input of all slots and spare batches. If
         // the input of all slots plus 1/16 exceeds `widest` bytes, input is copied.
         const auto in_flight = pinned_input::bytes_needed(engine());
@@ -599,17 +691,29 @@ private:
         const auto widest = widest_buffer_bytes * run().devices.size();
         const bool in_place = borrows_input() && in_flight + in_flight / 16 <= widest;
         const auto wanted = in_place ? std::min(in_flight + spare, widest) : 0;
-        const auto bytes = std::max(wanted, wide_buffer_bytes);
+        const auto bytes = d_ports ? device_buffer_bytes
+                                   : std::max(wanted, wide_buffer_bytes);
         const auto multiple = std::min<std::size_t>(
             // Relative rates are positive. NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
         // For output in place, the ring has space for 1.5 times the output of all slots.
-        const auto out = borrows_output() ? pinned_output::bytes_needed(engine()) : 0;
+        const auto out =
+            borrows_output() && !d_ports ? pinned_output::bytes_needed(engine()) : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
             std::max<long>(4l * this->output_multiple(), to_borrow / d_output_size));
+    }
+
+    void begin_ports()
+    {
+        if (d_ports) {
+            for (const auto& text :
+                 d_ports->begin(engine(), *this, borrows_input(), borrows_output())) {
+                this->d_logger->warn("{}", text);
+            }
+        }
     }
 
     // Pins the input's ring for a GPU if the decoder can read in place and the ring
@@ -617,7 +721,7 @@ private:
     void borrow_input()
     {
         const auto in_flight = pinned_input::bytes_needed(engine());
-        if (borrows_input() && active_backend() == "cuda" && in_flight > 0) {
+        if (borrows_input() && active_backend() == "cuda" && !d_ports && in_flight > 0) {
             const auto ring = this->detail()->input(0)->buffer();
             const auto multiple = ring->link()->output_multiple() * d_input_size;
             pin(d_borrowed, ring, "input", in_flight + multiple);
@@ -628,6 +732,9 @@ private:
     // writes output in place. If the downstream block reads in place, it pins the ring.
     void pin_output_ring()
     {
+        if (d_ports && d_ports->gives_output()) {
+            return;
+        }
         const auto ring = this->detail()->output(0);
         const auto needed = borrows_output() && active_backend() == "cuda"
                                 ? pinned_output::bytes_needed(engine())

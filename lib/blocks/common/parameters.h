@@ -7,6 +7,7 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_PARAMETERS_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_PARAMETERS_H
 
+#include "blocks/device/device_ports.h"
 #include "common/refuse.h"
 #include <gnuradio/gpufec/decoder.h>
 #include <string>
@@ -38,7 +39,8 @@ inline std::vector<int> devices_of(int device, const std::vector<int>& devices =
 }
 
 //! Sets the run options from the options of a decoder block.
-//! \throws std::invalid_argument if an integer is negative
+//! \throws std::invalid_argument if an integer is negative, or if the memory of the ports
+//!         is not available
 template <class Options>
 void set_run_options(run_options& run, const Options& given)
 {
@@ -49,6 +51,7 @@ void set_run_options(run_options& run, const Options& given)
     run.devices = devices_of(given.device, given.devices);
     run.threads = not_negative("threads", given.threads, "1 to 256");
     run.device_timeout_ms = given.device_timeout_ms;
+    check_port_memory(run, given.io);
 }
 
 //! Sets those options of a decoder in a hierarchical block that say how it runs.

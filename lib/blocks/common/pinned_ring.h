@@ -49,7 +49,8 @@ public:
 
     explicit operator bool() const { return bool(d_memory); }
     Memory* operator->() { return &*d_memory; }
-    const Memory* operator->() const { return &*d_memory; }
+    Memory& operator*() { return *d_memory; }
+    const Memory& operator*() const { return *d_memory; }
 
 private:
     gr::buffer_sptr d_ring; // exists as long as it is pinned

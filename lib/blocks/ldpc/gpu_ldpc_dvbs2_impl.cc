@@ -32,9 +32,10 @@ void check_llr_scale(float scale)
 
 gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const gpu_ldpc_dvbs2_options& given, parts p)
     : gr::block("gpu_ldpc_dvbs2",
-                gr::io_signature::make(1, 1, p.item_bytes),
-                gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
-      decoder_block(p.item_bytes, sizeof(std::uint8_t)),
+                input_port(given.io, p.item_bytes),
+                output_port(given.io, sizeof(std::uint8_t))),
+      decoder_block(
+          p.item_bytes, sizeof(std::uint8_t), given.io, p.options.devices[0]),
       d_options(p.options),
       d_index(index_of(p.names)),
       d_soft(p.options.soft != ldpc_soft_output::none),

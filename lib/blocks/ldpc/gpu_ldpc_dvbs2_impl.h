@@ -35,7 +35,7 @@ public:
     };
 
     gpu_ldpc_dvbs2_impl(const gpu_ldpc_dvbs2_options& given, parts p);
-    ~gpu_ldpc_dvbs2_impl() override { return_rings(); }
+    ~gpu_ldpc_dvbs2_impl() override { release_memory(); }
 
     void set_code(const std::string& name) override;
     void set_llr_scale(float llr_scale) override;

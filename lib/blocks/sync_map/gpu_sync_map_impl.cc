@@ -37,13 +37,6 @@ std::size_t output_size(const sync_options& o)
     }
 }
 
-io_signature::sptr signature_of_input(const sync_options& o)
-{
-    const int size = o.item_bytes();
-    return o.mode == sync_mode::stream ? io_signature::make(1, 1, size)
-                                       : io_signature::make2(1, 2, size, sizeof(float));
-}
-
 // Replaces negative, infinite and NaN weights by 0. If all q weights of a symbol are 0,
 // replaces them by equal weights.
 void mend(std::vector<float>& priors, std::size_t q)
@@ -127,18 +120,22 @@ gpu_sync_map::sptr gpu_sync_map::make(const gpu_sync_map_options& given)
         given.frame_items ? "" : given.length_tag,
         given.bounds,
         given.status_tags,
-        given.frame_items);
+        given.frame_items,
+        given.io);
 }
 
 gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
                                      const std::string& length_tag,
                                      bool bounds,
                                      status_tags tags,
-                                     std::size_t frame_items)
+                                     std::size_t frame_items,
+                                     port_memory io)
     : gr::block("gpu_sync_map",
-                signature_of_input(options),
-                gr::io_signature::make(1, 1, output_size(options))),
-      decoder_block(options.item_bytes(), output_size(options)),
+                input_port(
+                    io, options.item_bytes(), options.mode == sync_mode::framed),
+                output_port(io, output_size(options))),
+      decoder_block(
+          options.item_bytes(), output_size(options), io, options.devices[0]),
       d_options(options),
       d_stream(options.mode == sync_mode::stream),
       d_bounds(bounds),

@@ -26,8 +26,9 @@ public:
                       const std::string& length_tag,
                       bool bounds,
                       status_tags tags,
-                      std::size_t frame_items);
-    ~gpu_sync_map_impl() override { return_rings(); }
+                      std::size_t frame_items,
+                      port_memory io);
+    ~gpu_sync_map_impl() override { release_memory(); }
 
     bool check_topology(int ninputs, int noutputs) override;
 
@@ -55,6 +56,9 @@ public:
 private:
     decoder& engine() override { return *d_decoder; }
     const run_options& run() const override { return d_options; }
+    // A frame's output may be kept for the next call, so the host must be able to read
+    // the output.
+    bool borrows_output() const override { return !d_ports; }
     std::size_t spare_batches() const override { return 2; }
     std::size_t held_output() const override { return d_rest.size() - d_rest_emitted; }
     void restart() override;

@@ -58,17 +58,23 @@ gpu_viterbi_pbvd::sptr gpu_viterbi_pbvd::make(const gpu_viterbi_pbvd_options& gi
             given.status_period_s,
             "finite values from 0");
     return gnuradio::make_block_sptr<gpu_viterbi_pbvd_impl>(
-        options, given.packed_output, given.length_tag_key, given.status_period_s);
+        options,
+        given.packed_output,
+        given.length_tag_key,
+        given.status_period_s,
+        given.io);
 }
 
 gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
                                              bool packed_output,
                                              const std::string& length_tag_key,
-                                             double status_period_s)
+                                             double status_period_s,
+                                             port_memory io)
     : gr::block("gpu_viterbi_pbvd",
-                gr::io_signature::make(1, 1, item_size(options.format)),
-                gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
-      decoder_block(item_size(options.format), sizeof(std::uint8_t)),
+                input_port(io, item_size(options.format)),
+                output_port(io, sizeof(std::uint8_t))),
+      decoder_block(
+          item_size(options.format), sizeof(std::uint8_t), io, options.devices[0]),
       d_options(options),
       d_packed(packed_output),
       d_ber_key(pmt::mp("viterbi_ber")),

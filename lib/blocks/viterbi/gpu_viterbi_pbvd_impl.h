@@ -26,8 +26,9 @@ public:
     gpu_viterbi_pbvd_impl(const viterbi_options& options,
                           bool packed_output,
                           const std::string& length_tag_key,
-                          double status_period_s);
-    ~gpu_viterbi_pbvd_impl() override { return_rings(); }
+                          double status_period_s,
+                          port_memory io);
+    ~gpu_viterbi_pbvd_impl() override { release_memory(); }
 
     bool start() override;
     bool stop() override;
@@ -48,6 +49,8 @@ public:
 private:
     decoder& engine() override { return *d_decoder; }
     const run_options& run() const override { return d_options; }
+    // The phase search runs on the host, so it cannot read device memory.
+    bool borrows_input() const override { return !(d_ports && d_locks); }
     std::size_t pull(std::byte* out, std::size_t capacity, std::uint64_t first) override;
     bool push(input& in, input& second) override;
     void restart() override;

@@ -495,21 +495,109 @@ private:
 
     void estimate(const slot& s, submitted& batch)
     {
-        batch.statistics = d_estimate(s.job, s.from, s.output, batch.bits);
-        batch.statistics->first_bit = batch.first_bit;
-        batch.statistics->first_byte = byte_of(batch.first_bit);
         const std::size_t bits =
             plan().streaming() ? plan().decode_length : plan().frame_bits;
         const auto every = d_estimate.pieces_between();
         const auto work_items = (batch.bits + bits - 1) / bits;
         const auto past = batch.first_bit / bits % every;
+        // The first sample is that of the batch; the others are at fixed positions.
+        std::vector<std::optional<channel_estimator::sample>> samples{
+            d_estimate.beginning(s.job, batch.bits)
+        };
+        std::vector<std::uint64_t> places{ batch.first_bit };
         for (auto work_item = past ? every - past : 0; work_item < work_items;
              work_item += every) {
-            batch.fixed.push_back(d_estimate.of_piece(
-                s.job, work_item, s.from, s.output, batch.bits - work_item * bits));
-            batch.fixed.back().first_bit = batch.first_bit + work_item * bits;
-            batch.fixed.back().first_byte = byte_of(batch.fixed.back().first_bit);
+            samples.push_back(d_estimate.of_piece(
+                s.job, work_item, batch.bits - work_item * bits));
+            places.push_back(batch.first_bit + work_item * bits);
         }
+        const auto estimates =
+            input_on_device() ? estimate_on_device(s, samples) : estimate(s, samples);
+        for (std::size_t i = 0; i < estimates.size(); ++i) {
+            auto e = estimates[i];
+            e.first_bit = places[i];
+            e.first_byte = byte_of(places[i]);
+            if (i == 0) {
+                batch.statistics = e;
+            } else {
+                batch.fixed.push_back(e);
+            }
+        }
+    }
+
+    std::vector<batch_statistics>
+    estimate(const slot& s,
+             const std::vector<std::optional<channel_estimator::sample>>& samples)
+    {
+        std::vector<batch_statistics> estimates;
+        for (const auto& sample : samples) {
+            if (sample) {
+                d_estimate.prefetch_after(s.job, *sample, s.from, s.output);
+            }
+            estimates.push_back(d_estimate(s.job, sample, s.from, s.output));
+        }
+        return estimates;
+    }
+
+    // Copies the samples from the device and estimates the channel. All samples but the
+    // first are nearly equidistant, so they are copied as the rows of a matrix. A row has
+    // more values than a sample, because the distances differ by the values of one step
+    // of the re-encoder.
+    std::vector<batch_statistics> estimate_on_device(
+        const slot& s,
+        const std::vector<std::optional<channel_estimator::sample>>& samples)
+    {
+        std::vector<batch_statistics> estimates(samples.size());
+        const auto some = [&](std::size_t begin, std::size_t end) {
+            while (end > begin && !samples[end - 1]) { // the last pieces may be too short
+                --end;
+            }
+            if (begin == end || !samples[begin]) {
+                return;
+            }
+            const auto first = *samples[begin], last = *samples[end - 1];
+            const auto rows = end - begin;
+            const auto per_row = [&](std::size_t a, std::size_t b) {
+                return rows > 1 ? (b - a) / (rows - 1) : 0;
+            };
+            const auto slack = std::min<std::size_t>(first.first_value / 2 * 2, 256);
+            const auto apart = per_row(first.first_value, last.first_value) / 2 * 2;
+            const auto values =
+                last.first_value - apart * (rows - 1) - first.first_value + first.values +
+                2 * slack;
+            const auto from = first.first_value / 2 * 2 - slack;
+            const auto row = bytes_of(values);
+            const auto input = rows_on_host(s.from + bytes_of(from),
+                                            row,
+                                            bytes_of(apart),
+                                            rows);
+            const auto output =
+                rows_on_host(s.output + first.first_byte,
+                             first.bytes,
+                             per_row(first.first_byte, last.first_byte),
+                             rows);
+            for (std::size_t i = begin; i < end; ++i) {
+                auto sample = *samples[i];
+                const auto shift = from + (i - begin) * apart;
+                auto job = s.job;
+                job.scaled_before -= std::min<std::uint64_t>(job.scaled_before, shift);
+                sample.first_value -= shift;
+                sample.first_byte = 0;
+                estimates[i] = d_estimate(job,
+                                          sample,
+                                          input.data() + (i - begin) * row,
+                                          output.data() + (i - begin) * first.bytes);
+            }
+        };
+        some(0, 1);
+        some(1, samples.size());
+        return estimates;
+    }
+
+    // Returns the bytes of an even number of soft values in the caller's format.
+    std::size_t bytes_of(std::size_t values) const
+    {
+        return (values + 1) / 2 * 2 * d_setup->caller_factor() / values_per_item();
     }
 
     // Divides n output items of a batch, from item `first` on, into the parts that belong

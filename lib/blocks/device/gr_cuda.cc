@@ -1,0 +1,54 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The buffers of gr-cuda. */
+
+#include "gr_cuda.h"
+#include <gnuradio/cuda/cuda_buffer.h>
+#include <type_traits>
+
+namespace gr::gpufec::gr_cuda {
+
+namespace {
+
+// gr-cuda of 2021 has no events: its blocks return when their work on the device has
+// ended, so nobody has to wait.
+template <class Buffer, class = void>
+struct events {
+    static void wait_for_items(Buffer&, void*) {}
+    static void wait_for_space(Buffer&, void*) {}
+};
+
+template <class Buffer>
+struct events<Buffer,
+              std::void_t<decltype(std::declval<Buffer&>().wait_device_ready({})),
+                          decltype(std::declval<Buffer&>().wait_read_done({}))>> {
+    static void wait_for_items(Buffer& b, void* stream)
+    {
+        b.wait_device_ready(static_cast<cudaStream_t>(stream));
+    }
+    static void wait_for_space(Buffer& b, void* stream)
+    {
+        b.wait_read_done(static_cast<cudaStream_t>(stream));
+    }
+};
+
+} // namespace
+
+gr::buffer_type device_buffer() { return gr::cuda_buffer::type; }
+
+void wait_for_items(gr::buffer& buffer, void* stream)
+{
+    if (auto* const b = dynamic_cast<gr::cuda_buffer*>(&buffer)) {
+        events<gr::cuda_buffer>::wait_for_items(*b, stream);
+    }
+}
+
+void wait_for_space(gr::buffer& buffer, void* stream)
+{
+    if (auto* const b = dynamic_cast<gr::cuda_buffer*>(&buffer)) {
+        events<gr::cuda_buffer>::wait_for_space(*b, stream);
+    }
+}
+
+} // namespace gr::gpufec::gr_cuda

@@ -1,0 +1,29 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The buffers of gr-cuda, as far as the blocks use them. gr_cuda.cc is built if gr-cuda is
+ * found, no_gr_cuda.cc otherwise. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_DEVICE_GR_CUDA_H
+#define INCLUDED_GPUFEC_BLOCKS_DEVICE_GR_CUDA_H
+
+#include <gnuradio/buffer.h>
+#include <gnuradio/buffer_type.h>
+
+namespace gr::gpufec::gr_cuda {
+
+//! Returns the type of gr-cuda's buffers. \throws std::invalid_argument if this build of
+//! the module has no gr-cuda
+gr::buffer_type device_buffer();
+
+//! Makes later work on the CUDA stream \p stream wait until the items that the buffer
+//! offers to readers are written. Does nothing for a buffer of another type.
+void wait_for_items(gr::buffer& buffer, void* stream);
+
+//! Makes later work on the CUDA stream \p stream wait until the buffer's free space is
+//! no longer read. Does nothing for a buffer of another type.
+void wait_for_space(gr::buffer& buffer, void* stream);
+
+} // namespace gr::gpufec::gr_cuda
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_DEVICE_GR_CUDA_H */

@@ -1,0 +1,21 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Replaces gr_cuda.cc in a build without gr-cuda. */
+
+#include "gr_cuda.h"
+#include <stdexcept>
+
+namespace gr::gpufec::gr_cuda {
+
+gr::buffer_type device_buffer()
+{
+    throw std::invalid_argument(
+        "io is not \"host\": this build of gr-gpufec has no ports in device memory, because "
+        "gr-cuda was not found when it was configured; allowed is \"host\"");
+}
+
+void wait_for_items(gr::buffer&, void*) {}
+void wait_for_space(gr::buffer&, void*) {}
+
+} // namespace gr::gpufec::gr_cuda

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+
+"""Tests ports in device memory: the same output and tags as ports in host memory, and errors.
+
+The scheduler inserts the copies between the host's blocks and these ports. Without gr-cuda, the
+library of the simulated devices has a test double of its buffer.
+"""
+
+import unittest
+
+import numpy as np
+import pmt
+from gnuradio import blocks, gpufec, gr
+
+import qa_support as support
+from qa_support import failure, output_of_process
+from qa_sync_map_case import SMALL, SMALL_BOOK, framed_source, small_frames
+from qa_viterbi_running import eventually
+
+
+def missing():
+    """Returns why ports in device memory cannot be used here, or None."""
+    try:
+        gpufec.gpu_viterbi_pbvd(io="device")
+    except (RuntimeError, ValueError) as error:
+        return str(error)
+    return None
+
+
+def decode(block, source):
+    """Runs a flowgraph. Returns the output and the sorted tags."""
+    graph = gr.top_block()
+    sink = (blocks.vector_sink_f if block.output_signature().sizeof_stream_item(0) == 4
+            else blocks.vector_sink_b)()
+    graph.connect(source, block, sink)
+    graph.run()
+    tags = sorted(((t.offset, str(t.key), pmt.to_python(t.value)) for t in sink.tags()), key=str)
+    return np.array(sink.data()), tags
+
+
+def llrs(frames, dtype=np.int8):
+    codeword, _ = support.run(
+        support.vector_source(support.random_bits(frames * 14400, 2)),
+        gpufec.ldpc_encoder(frame_size="short", rate="8/9", packed_input=False,
+                            packed_output=False))
+    noise = np.random.default_rng(1).standard_normal(len(codeword))
+    llr = 10 * (1 - 2.0 * codeword) + 4.5 * noise
+    if dtype == np.float32:
+        return (llr / 2).astype(np.float32)
+    return np.clip(np.rint(llr), -127, 127).astype(np.int8).view(np.uint8)
+
+
+def numbers(count, apart, key="number"):
+    return [(n * apart + 5, pmt.intern(key), pmt.from_long(n)) for n in range(count)]
+
+
+@unittest.skipIf(missing(), missing())
+class qa_device_ports(unittest.TestCase):
+    def compare(self, make, source, **parameters):
+        """Compares both kinds of device ports with the CPU."""
+        expected, tags = decode(make(backend="cpu", **parameters), source())
+        self.assertGreater(len(expected), 0)
+        for io in "device_in", "device":
+            with self.subTest(io=io):
+                block = make(io=io, **parameters)
+                self.assertEqual(block.active_backend(), "cuda")
+                found = decode(block, source())
+                np.testing.assert_array_equal(found[0], expected)
+                self.assertEqual(found[1], tags)
+
+    def test_ViterbiStream_EqualsHostPorts(self):
+        coded = support.encode(support.random_bits(300000, 1))
+        for soft_input in "int8", "uint8", "float", "packed4":
+            values = support.soft_values(coded, soft_input, 0.7, 1)
+            for packed in True, False:
+                with self.subTest(soft_input=soft_input, packed=packed):
+                    self.compare(gpufec.gpu_viterbi_pbvd,
+                                 lambda: support.vector_source(values, numbers(500, 300)),
+                                 soft_input=soft_input, packed_output=packed)
+
+    def test_PuncturedStream_EqualsHostPorts(self):
+        coded = support.encode(support.random_bits(200003, 1), puncturing=support.CCSDS_7_8)
+        values = support.soft_values(coded, sigma=0.3, seed=1)
+        self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values),
+                     puncturing=support.CCSDS_7_8)
+
+    def test_LongStream_HasStatisticsOfTheSamePlaces(self):
+        bits = support.random_bits(5 << 20, 1)
+        coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False)
+        for soft_input in "int8", "float", "packed4":
+            values = support.soft_values(coded, soft_input, 0.6, 1)
+
+            def source():
+                if values.dtype == np.float32:
+                    return blocks.vector_source_f(values, False)
+                return support.array_source(values)
+            with self.subTest(soft_input=soft_input):
+                self.compare(gpufec.gpu_viterbi_pbvd, source, soft_input=soft_input)
+
+    def test_ViterbiFrames_EqualHostPorts(self):
+        for frame_bits in 64, 1000:
+            coded = support.encode_frames(support.random_bits(50 * frame_bits, 1), frame_bits,
+                                          termination="terminated")
+            values = support.soft_values(coded, sigma=0.7, seed=1)
+            items = coded.shape[1]
+            # The second packet begins before the end of a frame, which is dropped.
+            tags = [(0, pmt.intern("packet_len"), pmt.from_long(3 * items)),
+                    (7 * items // 2, pmt.intern("packet_len"), pmt.from_long(2 * items))]
+            for use in (), tags:
+                with self.subTest(frame_bits=frame_bits, tags=len(use)):
+                    self.compare(gpufec.gpu_viterbi_pbvd,
+                                 lambda: support.vector_source(values, use),
+                                 termination="terminated", frame_bits=frame_bits)
+
+    def test_LockOfViterbi_EqualsHostPorts(self):
+        coded = support.encode(support.random_bits(100000, 1), polynomials=(0o171, -0o133))
+        values = support.soft_values(coded, sigma=0.6, seed=1)[1:]
+        self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values),
+                     polynomials=(0o171, -0o133), lock="auto")
+
+    def test_Ldpc_EqualsHostPorts(self):
+        for soft_input, dtype in ("int8", np.int8), ("float", np.float32):
+            values = llrs(20, dtype)
+            for output in "message", "codeword", "llr", "bbframe":
+                with self.subTest(soft_input=soft_input, output=output):
+                    self.compare(gpufec.gpu_ldpc_dvbs2,
+                                 lambda: support.vector_source(values, numbers(70, 4050)),
+                                 frame_size="short", rate="8/9", soft_input=soft_input,
+                                 output=output, max_iterations=8)
+
+    def test_BitsOfLdpc_EqualHostPorts(self):
+        values = llrs(20)
+        self.compare(gpufec.gpu_ldpc_dvbs2, lambda: support.vector_source(values),
+                     frame_size="short", rate="8/9", packed_output=False)
+
+    def test_FramesOfSync_EqualHostPorts(self):
+        frames = small_frames(200)[1]
+        for output in "symbols", "posteriors", "llr":
+            with self.subTest(output=output):
+                self.compare(gpufec.gpu_sync_map, lambda: framed_source(frames),
+                             codebook=SMALL_BOOK, output=output, p_insert=0.02, p_delete=0.02,
+                             **SMALL)
+
+    def test_StreamThatEndsInAFrame_GivesItsWholeFrames(self):
+        values = llrs(5)[:-100]
+        self.compare(gpufec.gpu_ldpc_dvbs2, lambda: support.vector_source(values),
+                     frame_size="short", rate="8/9")
+
+    def test_SmallBatches_EqualHostPorts(self):
+        values = llrs(20)
+        self.compare(gpufec.gpu_ldpc_dvbs2, lambda: support.array_source(values, 5000, 1),
+                     frame_size="short", rate="8/9", batch=1)
+
+    def test_SecondRun_EqualsFirst(self):
+        values = llrs(6)
+        block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", io="device")
+        first = decode(block, support.vector_source(values))
+        second = decode(block, support.vector_source(values))
+        np.testing.assert_array_equal(first[0], second[0])
+        self.assertEqual(first[1], second[1])
+
+    def test_LockedFlowgraph_GoesOn(self):
+        """lock() and unlock() keep the items that the block has taken. GNU Radio loses only items
+        that are in buffers then, so the source waits until its items are taken."""
+        values = llrs(40)
+        expected, _ = decode(gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu"),
+                             support.vector_source(values))
+        source = support.array_source(values, 7000, 1, held=True)
+        source.limit = 20 * 16200 + 1000
+        block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", io="device", batch=3)
+        sink = blocks.vector_sink_b()
+        graph = gr.top_block()
+        graph.connect(source, block, sink)
+        graph.start()
+        self.assertTrue(eventually(lambda: len(sink.data()) == 20 * 1800))
+        graph.lock()
+        graph.unlock()
+        source.limit, source.held = len(values), False
+        graph.wait()
+        np.testing.assert_array_equal(sink.data(), expected)
+
+    def test_DeviceThatFails_EndsTheFlowgraph(self):
+        if not support.SIMULATED:
+            self.skipTest("no simulated devices")
+        lines = []
+        with failure("0:2"), output_of_process(lines):
+            block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", io="device", batch=2)
+            graph = gr.top_block()
+            graph.connect(support.vector_source(llrs(40)), block, blocks.null_sink(1))
+            self.assertTrue(support.ends(graph))
+        self.assertTrue(any("decoding stops here: simulated device 0 failed" in line
+                            for line in lines), lines)
+
+    def test_InputInAnotherFormat_IsSeen(self):
+        """The first items are judged although they are in device memory."""
+        coded = support.encode(support.random_bits(300000, 1))
+        values = support.soft_values(coded, "uint8", 0.5, 1)
+        verdicts = []
+        for parameters in {"backend": "cpu"}, {"io": "device"}:
+            block = gpufec.gpu_viterbi_pbvd(**parameters)
+            with output_of_process([]):
+                decode(block, support.vector_source(values))
+            verdicts.append(block.verdict())
+        self.assertIn("uint8", verdicts[0])
+        self.assertEqual(verdicts[0], verdicts[1])
+
+    def test_SlowSource_IsDecodedWithinTheLatency(self):
+        values = llrs(8)
+        source = support.array_source(values, held=True)
+        source.limit = 3 * 16200
+        block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", io="device", batch=100,
+                                      max_latency_ms=20)
+        sink = blocks.vector_sink_b()
+        graph = gr.top_block()
+        graph.connect(source, block, sink)
+        graph.start()
+        self.assertTrue(eventually(lambda: len(sink.data()) == 3 * 1800))
+        source.limit, source.held = len(values), False
+        graph.wait()
+        self.assertEqual(len(sink.data()), 8 * 1800)
+
+    def test_TwoBlocksInARow_ShareABuffer(self):
+        """Output in device memory is the input of the next block."""
+        values = llrs(20)
+
+        def chain(**parameters):
+            graph = gr.top_block()
+            sink = blocks.vector_sink_b()
+            soft = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", output="llr",
+                                         max_iterations=2, **parameters)
+            hard = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", **parameters)
+            graph.connect(support.vector_source(values), soft, hard, sink)
+            graph.run()
+            return sink.data()
+
+        np.testing.assert_array_equal(chain(io="device"), chain(backend="cpu"))
+
+
+class qa_refusals(unittest.TestCase):
+    def test_UnknownMemory_IsRefused(self):
+        with self.assertRaisesRegex(ValueError, 'io is "gpu": allowed are host, device_in'):
+            gpufec.gpu_viterbi_pbvd(io="gpu")
+
+    @unittest.skipIf(missing(), missing())
+    def test_OptionsThatExcludeDevicePorts_AreRefused(self):
+        for make in gpufec.gpu_viterbi_pbvd, gpufec.gpu_ldpc_dvbs2:
+            with self.assertRaisesRegex(ValueError, 'io is "device": backend is "cpu"'):
+                make(io="device", backend="cpu")
+            with self.assertRaisesRegex(ValueError, 'io is "device_in": devices has 2 elements'):
+                make(io="device_in", devices=[0, 1])
+
+    @unittest.skipUnless(missing() and "gr-cuda" in str(missing()), "gr-cuda is there")
+    def test_BuildWithoutGrCuda_SaysSo(self):
+        with self.assertRaisesRegex(ValueError, "gr-cuda was not found"):
+            gpufec.gpu_ldpc_dvbs2(io="device")
+
+
+if __name__ == "__main__":
+    unittest.main()
