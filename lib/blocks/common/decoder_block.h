@@ -9,6 +9,7 @@
 
 #include "blocks/device/device_ports.h"
 #include "common/refuse.h"
+#include "input_port.h"
 #include "length_tags.h"
 #include "parameters.h"
 #include "pinned_ring.h"
@@ -319,13 +320,12 @@ protected:
 
     input look_at(unsigned port, const void* items) const
     {
-        // Reads done() before items_available(), so that the last items are not missed.
         const auto reader = this->detail()->input(port);
         gr::thread::scoped_lock guard(*reader->mutex());
         input in;
         in.items = static_cast<const std::byte*>(items);
-        in.ended = reader->done();
         in.available = reader->items_available();
+        in.ended = ended_after(*reader, in.available);
         if (d_ports && port == 0) {
             in.available += d_ports->held();
         }

@@ -8,18 +8,31 @@
 
 #include <gnuradio/block.h>
 #include <gnuradio/block_detail.h>
+#include <gnuradio/buffer.h>
 #include <gnuradio/buffer_reader.h>
 #include <cstddef>
+#include <cstdint>
 
 namespace gr::gpufec {
 
-//! Returns whether the input ends with the available items.
+//! Returns whether the input ends with the next \p available items. The caller holds the
+//! mutex of \p reader.
+inline bool ended_after(gr::buffer_reader& reader, std::size_t available)
+{
+    // A buffer that is not mapped twice does not offer items that follow at its beginning,
+    // so items_available() may be less than the number of unread items. The difference of
+    // the counts may be less too, because unlock() sets both to 0.
+    const auto unread =
+        std::int64_t(reader.buffer()->nitems_written() - reader.nitems_read());
+    return reader.done() && reader.items_available() <= std::int64_t(available) &&
+           unread <= std::int64_t(available);
+}
+
 inline bool ended_after(const gr::block& block, std::size_t available)
 {
-    // Reads done() before items_available(), so that the last items are not missed.
     const auto reader = block.detail()->input(0);
     gr::thread::scoped_lock guard(*reader->mutex());
-    return reader->done() && std::size_t(reader->items_available()) <= available;
+    return ended_after(*reader, available);
 }
 
 } // namespace gr::gpufec

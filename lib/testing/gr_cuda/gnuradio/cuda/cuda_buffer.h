@@ -25,7 +25,7 @@ namespace gr {
  * items within the buffer when the free space at its end is too small. All copies have
  * ended when a function returns.
  */
-class cuda_buffer : public buffer_single_mapped
+class __attribute__((visibility("default"))) cuda_buffer : public buffer_single_mapped
 {
 public:
     static buffer_type type;
