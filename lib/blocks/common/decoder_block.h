@@ -479,7 +479,7 @@ private:
     // Minimum size of the input's ring in bytes if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
     // The same for an input in device memory.
-    static constexpr std::size_t device_buffer_bytes = 16u << 20;
+    static constexpr std::size_t device_buffer_bytes = 64u << 20;
     // Maximum output multiple, in bytes.
     static constexpr std::size_t widest_output_bytes = 32u << 20;
     // Maximum size in bytes, per device, of the batches in flight that a ring holds.

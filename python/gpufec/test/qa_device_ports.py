@@ -61,8 +61,8 @@ def numbers(count, apart, key="number"):
 @unittest.skipIf(missing(), missing())
 class qa_device_ports(unittest.TestCase):
     def compare(self, make, source, **parameters):
-        """Compares both kinds of device ports with the CPU."""
-        expected, tags = decode(make(backend="cpu", **parameters), source())
+        """Compares both kinds of device ports with host ports on the same device."""
+        expected, tags = decode(make(backend="cuda", **parameters), source())
         self.assertGreater(len(expected), 0)
         for io in "device_in", "device":
             with self.subTest(io=io):

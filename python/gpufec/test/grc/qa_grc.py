@@ -101,14 +101,10 @@ class qa_grc(qa_grc_case.grc_case):
                 self.run_generated(graph)
 
     def run_generated(self, graph):
-        with tempfile.TemporaryDirectory() as folder:
-            generator = self.platform.Generator(graph, folder)
-            generator.write()
-            namespace = {"__name__": "generated"}
-            code = pathlib.Path(generator.file_path).read_text()
-            exec(compile(code, "generated", "exec"), namespace)
-            top = namespace["qa_generated"]()
-            top.run()
+        namespace = {"__name__": "generated"}
+        exec(compile(self.generated(graph), "generated", "exec"), namespace)
+        top = namespace["qa_generated"]()
+        top.run()
 
     def test_wrong_parameters_are_red(self):
         for key, parameters in cases(WRONG_CODES, WRONG_DECODERS):

@@ -7,6 +7,7 @@
 
 import os
 import pathlib
+import tempfile
 import unittest
 
 from gnuradio import gr
@@ -25,6 +26,8 @@ LDPC_DECODER = "gpufec_gpu_ldpc_dvbs2"
 
 
 class grc_case(unittest.TestCase):
+    more_definitions = () # paths of further definitions of blocks and domains
+
     @classmethod
     def setUpClass(cls):
         Messages.MESSENGERS_LIST.clear() # suppresses messages, such as about throttles
@@ -35,7 +38,7 @@ class grc_case(unittest.TestCase):
         core = os.path.join(gr.prefix(), "share", "gnuradio", "grc", "blocks")
         theirs = [str(p) for p in pathlib.Path(core).glob("*.yml")
                   if not p.name.startswith("gpufec")]
-        cls.platform.build_library([DEFINITIONS] + theirs)
+        cls.platform.build_library([DEFINITIONS, *theirs, *cls.more_definitions])
 
     def graph(self, key, **parameters):
         """Returns a flowgraph with the block between a source and a sink, and the block."""
@@ -62,6 +65,13 @@ class grc_case(unittest.TestCase):
         graph.rewrite()
         graph.validate()
         return graph, block
+
+    def generated(self, graph):
+        """Returns the Python code that GNU Radio Companion generates."""
+        with tempfile.TemporaryDirectory() as folder:
+            generator = self.platform.Generator(graph, folder)
+            generator.write()
+            return pathlib.Path(generator.file_path).read_text(encoding="utf-8")
 
     def errors(self, graph):
         return [message for _, message in graph.iter_error_messages()]

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+"""Tests the blocks with ports in device memory in GNU Radio Companion."""
+
+import os
+import pathlib
+import tempfile
+import unittest
+
+from qa_grc_case import grc_case
+
+# The domain of gr-cuda's ports, which gr-cuda defines.
+DOMAIN = """
+id: cuda
+label: CUDA
+color: "#b300ff"
+multiple_connections_per_input: false
+multiple_connections_per_output: true
+templates:
+""" + "".join(f"""
+-   type: [{pair}]
+    connect: self.connect(${{ make_port_sig(source) }}, ${{ make_port_sig(sink) }})
+""" for pair in ("cuda, cuda", "cuda, stream", "stream, cuda"))
+
+
+class qa_grc_device_ports(grc_case):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "cuda.domain.yml").write_text(DOMAIN, encoding="utf-8")
+            cls.more_definitions = folder, os.environ["GPUFEC_DEVICE_GRC_PATH"]
+            super().setUpClass()
+
+    def test_DeviceBlocks_HavePortsOfTheDomainOfGrCuda(self):
+        for name in "viterbi_pbvd", "ldpc_dvbs2", "sync_map":
+            with self.subTest(name=name):
+                graph, block = self.graph(f"gpufec_gpu_{name}_device")
+                self.assertEqual(block.sinks[0].domain, "cuda")
+                self.assertEqual(block.sources[0].domain, "cuda")
+                self.assertIn("device ports", block.label)
+                self.assertTrue(graph.is_valid(), list(graph.iter_error_messages()))
+                code = self.generated(graph)
+                self.assertIn("io='device'", code)
+                self.assertIn("self.connect((self.blocks_head, 0), (self.tested, 0))", code)
+
+
+if __name__ == "__main__":
+    unittest.main()
