@@ -45,7 +45,7 @@ void push(Decoder& decoder,
         if (n == 0) {
             decoder.flush();
         }
-        const auto taken = decoder.push(items + at, n);
+        const auto taken = decoder.push({ items + at, n });
         at += taken;
         pull();
         if (taken == 0) {
@@ -68,7 +68,7 @@ bytes viterbi(bool frames, const bytes& items, unsigned batch, Portion&& portion
     bytes out;
     const auto pull = [&] {
         std::uint8_t some[100];
-        while (const auto n = decoder->pull_packed(some, sizeof(some))) {
+        while (const auto n = decoder->pull({ some, sizeof(some), true })) {
             out.insert(out.end(), some, some + n);
         }
     };
@@ -92,7 +92,7 @@ bytes ldpc(const std::vector<event>& events,
     bytes out;
     const auto pull = [&] {
         std::uint8_t some[5];
-        while (const auto n = decoder->pull_bits(some, sizeof(some))) {
+        while (const auto n = decoder->pull({ some, sizeof(some), false })) {
             out.insert(out.end(), some, some + n);
         }
     };

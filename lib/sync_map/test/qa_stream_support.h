@@ -46,7 +46,7 @@ decoded_stream decode_stream(const sync_options& options,
     decoded_stream out;
     const auto size = options.item_bytes(), count = items.size() / size;
     for (std::size_t at = 0; at < count;) {
-        at += decoder->push(items.data() + at * size, std::min(piece, count - at));
+        at += decoder->push({ items.data() + at * size, std::min(piece, count - at) });
         take_all<Value>(*decoder, out);
     }
     finish(*decoder, [&] { take_all<Value>(*decoder, out); });

@@ -53,12 +53,12 @@ std::vector<std::uint8_t> run_borrowing(viterbi_decoder& decoder,
             }
         } else if (pushed < items.size()) {
             const auto n = std::min(items.size() - pushed, 1 + random() % most);
-            pushed += decoder.push(ring.data() + pushed, n);
+            pushed += decoder.push({ ring.data() + pushed, n });
         } else if (!finished) {
             decoder.finish();
             finished = true;
         }
-        const auto n = decoder.pull_packed(part.data(), 1 + random() % most);
+        const auto n = decoder.pull({ part.data(), 1 + random() % most, true });
         out.insert(out.end(), part.begin(), part.begin() + n);
         if (borrow_until == items.size()) {
             release_borrowed();
@@ -154,7 +154,7 @@ TEST(viterbi_decoder, BorrowedInput_DecodesAsPushed)
         }
     }
     const auto begun = viterbi_decoder::make(options(half));
-    begun->push(settings, 1);
+    begun->push({ settings, 1 });
     EXPECT_FALSE(memory_of(*begun).can_borrow());
 }
 
@@ -178,12 +178,11 @@ TEST(viterbi_decoder, NewScale_HoldsForLaterItems)
         for (const auto end : { std::size_t(1000), std::size_t(2500), floats.size() }) {
             while (taken < end) {
                 taken += borrow ? memory_of(*decoder).borrow(&floats[kept], end - kept)
-                                : decoder->push(&floats[taken], end - taken);
-                pulled += decoder->pull_packed(&out[pulled], out.size() - pulled);
+                                : decoder->push({ &floats[taken], end - taken });
+                pulled += decoder->pull(packed_bits(span(out).from(pulled)));
                 kept += memory_of(*decoder).release_borrowed();
-                viterbi_decoder::batch_statistics s;
-                if (decoder->take_statistics(s)) {
-                    metrics.push_back(s.metric);
+                if (const auto s = decoder->status()) {
+                    metrics.push_back(s->metric);
                 }
             }
             if (borrow && taken >= until) {
@@ -194,10 +193,9 @@ TEST(viterbi_decoder, NewScale_HoldsForLaterItems)
         }
         decoder->finish();
         while (!decoder->done()) {
-            pulled += decoder->pull_packed(&out[pulled], out.size() - pulled);
-            viterbi_decoder::batch_statistics s;
-            if (decoder->take_statistics(s)) {
-                metrics.push_back(s.metric);
+            pulled += decoder->pull(packed_bits(span(out).from(pulled)));
+            if (const auto s = decoder->status()) {
+                metrics.push_back(s->metric);
             }
             decoder->wait(100ms);
         }
@@ -333,16 +331,15 @@ bits_and_statistics(const viterbi_options& o, const std::vector<Item>& items)
     std::vector<std::uint8_t> bits, part(1000);
     std::vector<double> statistics;
     for (std::size_t pushed = 0; !decoder->done();) {
-        pushed += decoder->push(items.data() + pushed, items.size() - pushed);
+        pushed += decoder->push(span(items).from(pushed));
         if (pushed == items.size()) {
             decoder->finish();
         }
-        const auto n = decoder->pull_bits(part.data(), part.size());
+        const auto n = decoder->pull(unpacked_bits(part));
         bits.insert(bits.end(), part.begin(), part.begin() + n);
-        viterbi_decoder::batch_statistics s;
-        if (decoder->take_statistics(s)) {
+        if (const auto s = decoder->status()) {
             statistics.insert(statistics.end(),
-                              { double(s.first_bit), s.channel_error_rate, s.metric });
+                              { double(s->first_bit), s->channel_error_rate, s->metric });
         }
         if (n == 0) {
             decoder->wait(1000ms);
