@@ -19,6 +19,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
+// Returns packed values as the type of packed4 input.
+std::vector<std::uint8_t> unsigned_bytes(const std::vector<std::int8_t>& packed)
+{
+    return { packed.begin(), packed.end() };
+}
+
 // Decodes like run(), but the decoder borrows the first `borrow_until` items, which are
 // overwritten once they are released. The other items are pushed.
 template <class Item>
@@ -147,14 +153,15 @@ TEST(viterbi_decoder, BorrowedInput_DecodesAsPushed)
         if (s.format == soft_format::float32) {
             expect_borrowed_as_pushed(o, as_floats(sent.values, o.soft_scale));
         } else if (s.format == soft_format::packed4) {
+            const auto frame_values = s.frame ? s.code.values(s.frame) : 0;
             expect_borrowed_as_pushed(
-                o, qa::pack4(sent.values, s.frame ? s.code.values(s.frame) : 0));
+                o, unsigned_bytes(qa::pack4(sent.values, frame_values)));
         } else {
             expect_borrowed_as_pushed(o, sent.values);
         }
     }
     const auto begun = viterbi_decoder::make(options(half));
-    begun->push({ settings, 1 });
+    begun->push(std::vector<std::int8_t>{ 1 });
     EXPECT_FALSE(memory_of(*begun).can_borrow());
 }
 
@@ -247,7 +254,8 @@ TEST(viterbi_decoder, Packed4Input_EqualsReference)
     const auto plan = make_block_layout(code, o.termination, 0, 0, 0);
     const auto expected =
         reference::parallel_blocks(code, plan, qa::quantise4(sent.values), 6000);
-    EXPECT_EQ(run(*decoder, qa::pack4(sent.values, 0), false, 501), expected);
+    EXPECT_EQ(run(*decoder, unsigned_bytes(qa::pack4(sent.values, 0)), false, 501),
+              expected);
 }
 
 std::vector<std::uint8_t> offset_binary(const std::vector<std::int8_t>& values)
@@ -375,7 +383,8 @@ TEST(viterbi_decoder, NegatedInput_DecodesAlikeWithOtherPositiveBit)
             EXPECT_EQ(decode(qa::other_sign(sent.values, false), 1), expected);
             o.format = soft_format::packed4;
             const auto packed = qa::pack4(sent.values, plan.frame_values);
-            EXPECT_EQ(decode(qa::other_sign(packed, true), 1), decode(packed, 0));
+            EXPECT_EQ(decode(unsigned_bytes(qa::other_sign(packed, true)), 1),
+                      decode(unsigned_bytes(packed), 0));
             o.format = soft_format::float32;
             std::vector<float> floats, others;
             for (const auto v : sent.values) {
