@@ -120,12 +120,12 @@ public:
 
     std::size_t push(const void* items, std::size_t count) override
     {
-        return this->d_decoder->push(items, count);
+        return this->d_decoder->push({ items, count });
     }
     void flush_if_due() override
     {
         if (this->d_decoder->due()) {
-            this->d_decoder->push(nullptr, 0); // submits the batch that is due
+            this->d_decoder->push({}); // submits the batch that is due
         }
     }
 };

@@ -131,10 +131,10 @@ class qa_cpp(unittest.TestCase):
         return program
 
     def test_Pieces_OfFramesAndStream_AreDecoded(self):
-        """The program that decodes a file of frames and a file of a stream has at most 40 lines,
+        """The program that decodes a file of frames and a file of a stream has at most 30 lines,
         and outputs the bits that were encoded."""
         source = EXAMPLES["pieces"]
-        self.assertLessEqual(len(source.splitlines()), 40)
+        self.assertLessEqual(len(source.splitlines()), 30)
         encode = self.compiled("encode", r"""
             #include <gnuradio/gpufec/ldpc.h>
             #include <gnuradio/gpufec/viterbi.h>

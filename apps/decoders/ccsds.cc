@@ -52,7 +52,7 @@ public:
     }
     std::size_t pull(std::uint8_t* out, std::size_t bytes) override
     {
-        return d_decoder->pull_packed(out, bytes);
+        return d_decoder->pull({ out, bytes, true });
     }
 };
 
@@ -66,10 +66,9 @@ public:
     }
     std::size_t pull(std::uint8_t* out, std::size_t bytes) override
     {
-        const auto n = d_decoder->pull_packed(out, bytes);
-        ldpc_decoder::report report;
-        if (d_decoder->take_report(report)) {
-            d_valid = report.unsatisfied == 0;
+        const auto n = d_decoder->pull({ out, bytes, true });
+        if (const auto status = d_decoder->status()) {
+            d_valid = status->unsatisfied == 0;
         }
         return n;
     }

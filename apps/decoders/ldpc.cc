@@ -105,13 +105,11 @@ public:
     std::size_t pull(std::uint8_t* out, std::size_t bytes) override
     {
         const auto n =
-            d_soft ? d_decoder->pull_llrs(reinterpret_cast<std::int8_t*>(out), bytes)
-            : d_unpacked ? d_decoder->pull_bits(out, bytes)
-                         : d_decoder->pull_packed(out, bytes);
-        ldpc_decoder::report report;
-        if (d_decoder->take_report(report)) {
-            d_iterations += report.iterations;
-            count(report.unsatisfied > 0);
+            d_soft ? d_decoder->pull({ reinterpret_cast<std::int8_t*>(out), bytes })
+                   : d_decoder->pull({ out, bytes, !d_unpacked });
+        if (const auto status = d_decoder->status()) {
+            d_iterations += status->iterations;
+            count(status->unsatisfied > 0);
         }
         return n;
     }
@@ -167,9 +165,9 @@ protected:
     //! Pulls a whole packed message and returns its size in bytes; 0 if none is ready.
     std::size_t pull_message(byte_vector& message)
     {
-        const auto n = d_decoder->pull_packed(message.data(), message.size());
-        ldpc_decoder::report report;
-        d_iterations += d_decoder->take_report(report) ? report.iterations : 0;
+        const auto n = d_decoder->pull(packed_bits(message));
+        const auto status = d_decoder->status();
+        d_iterations += status ? status->iterations : 0;
         return n;
     }
     void count(bool wrong)

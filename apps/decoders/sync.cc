@@ -242,7 +242,7 @@ public:
         flush_if_due();
         if constexpr (one_read) {
             if (!d_framed) {
-                const auto n = d_decoder->push(items, count);
+                const auto n = d_decoder->push({ items, count });
                 d_items += n;
                 return n;
             }
@@ -375,7 +375,7 @@ private:
 
     bool push_frame(const std::byte* items)
     {
-        const bool taken = d_decoder->push_frame(items, *d_length);
+        const bool taken = d_decoder->push_frame({ items, *d_length });
         if (taken) {
             ++d_pushed;
             next_length();

@@ -206,11 +206,9 @@ public:
 
     std::size_t pull(std::uint8_t* out, std::size_t bytes) override
     {
-        const auto n = d_unpacked ? d_decoder->pull_bits(out, bytes)
-                                  : d_decoder->pull_packed(out, bytes);
-        viterbi_decoder::batch_statistics s;
-        if (d_decoder->take_statistics(s)) {
-            d_estimate.add(s);
+        const auto n = d_decoder->pull({ out, bytes, !d_unpacked });
+        if (const auto statistics = d_decoder->status()) {
+            d_estimate.add(*statistics);
         }
         d_bits += n * (d_unpacked ? 1 : 8);
         return n;

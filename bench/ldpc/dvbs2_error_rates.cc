@@ -350,19 +350,19 @@ std::string measure(codes& all, std::vector<point>& points, const settings& s)
     frame_maker maker(points, s);
     std::vector<std::uint8_t> found(64800 / 8), sent;
     const auto pull = [&] {
-        for (std::size_t n; (n = decoder->pull_packed(found.data(), found.size())) > 0;) {
-            ldpc_decoder::report report;
-            if (!decoder->take_report(report)) {
+        for (std::size_t n; (n = decoder->pull(packed_bits(found))) > 0;) {
+            const auto status = decoder->status();
+            if (!status) {
                 throw std::logic_error("a frame came in pieces");
             }
-            auto& p = points[report.frame / s.frames];
+            auto& p = points[status->frame / s.frames];
             const auto bits = p.check->decode(found.data());
-            make_message(p, report.frame, sent);
+            make_message(p, status->frame, sent);
             p.wrong += !std::equal(
                 sent.begin(), sent.begin() + p.bch->code().k() / 8, found.begin());
             p.uncorrected += bits < 0;
             p.corrected_bits += std::max(bits, 0);
-            p.iterations += report.iterations;
+            p.iterations += status->iterations;
         }
     };
     const auto frames = s.frames * points.size();
@@ -371,7 +371,7 @@ std::string measure(codes& all, std::vector<point>& points, const settings& s)
         const auto& symbols = maker.wait_for(f);
         decoder->select(p.code, p.constellation);
         for (std::size_t first = 0; first < symbols.size();) {
-            const auto n = decoder->push(symbols.data() + first, symbols.size() - first);
+            const auto n = decoder->push(span(symbols).from(first));
             first += n;
             if (n == 0) {
                 decoder->wait(std::chrono::milliseconds(10));

@@ -276,9 +276,9 @@ public:
                     "copy");
         return bytes;
     }
-    std::vector<ldpc::frame_status> status() const
+    std::vector<ldpc_status> status() const
     {
-        std::vector<ldpc::frame_status> s(d_frames);
+        std::vector<ldpc_status> s(d_frames);
         cuda::check(
             cudaMemcpy(
                 s.data(), d_status.get(), d_status.bytes(), cudaMemcpyDeviceToHost),
@@ -380,7 +380,7 @@ private:
     const std::unique_ptr<launch_plan> d_plan;
     const std::size_t d_value_bytes;
     const cuda::buffer<std::uint8_t> d_input, d_output;
-    const cuda::buffer<ldpc::frame_status> d_status;
+    const cuda::buffer<ldpc_status> d_status;
     const cuda::buffer<ldpc::frame_place> d_table;
     const cuda::buffer<std::uint8_t> d_codewords, d_sent, d_counts;
     const cuda::buffer<std::int8_t> d_kinds;

@@ -201,9 +201,10 @@ void push_frames(sync_decoder& decoder,
         const auto& items = data.received[f % data.received.size()];
         for (std::size_t at = 0; at < items.size();) {
             const auto rest = items.size() - at;
-            const auto taken = mode == sync_mode::stream
-                                   ? decoder.push(items.data() + at, rest)
-                                   : (decoder.push_frame(items.data(), rest) ? rest : 0);
+            const auto taken =
+                mode == sync_mode::stream
+                    ? decoder.push({ items.data() + at, rest })
+                    : (decoder.push_frame({ items.data(), rest }) ? rest : 0);
             at += taken;
             pull();
             if (taken == 0) {

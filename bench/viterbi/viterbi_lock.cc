@@ -287,13 +287,12 @@ json slips(const settings& s, std::uint64_t count)
                       std::vector<viterbi_lock> locks;
                       std::size_t pushed = 0;
                       for (bool finished = false; !decoder->done();) {
-                          pushed += decoder->push(values.data() + pushed,
-                                                  values.size() - pushed);
+                          pushed += decoder->push(span(values).from(pushed));
                           if (pushed == values.size() && !finished) {
                               decoder->finish();
                               finished = true;
                           }
-                          const auto k = decoder->pull_bits(out.data(), out.size());
+                          const auto k = decoder->pull(unpacked_bits(out));
                           got.insert(got.end(), out.begin(), out.begin() + k);
                           if (k == 0 && !decoder->done()) {
                               decoder->wait(std::chrono::milliseconds(10));
@@ -454,12 +453,12 @@ pace pace_of(viterbi_decoder& decoder,
     for (bool idle = false; !idle;) {
         std::size_t n = 0;
         if (last - begin < seconds) {
-            n = decoder.push(values.data() + at,
-                             std::min<std::size_t>(1 << 18, values.size() - at));
+            n = decoder.push({ values.data() + at,
+                               std::min<std::size_t>(1 << 18, values.size() - at) });
             pushed += n;
             at = (at + n) % values.size();
         }
-        const auto got = decoder.pull_packed(out.data(), out.size());
+        const auto got = decoder.pull(packed_bits(out));
         if (n > 0 || got > 0) {
             last = now();
         } else {

@@ -206,12 +206,12 @@ void decode(viterbi_decoder& decoder,
     std::size_t pushed = 0, pulled = 0;
     while (!decoder.done()) {
         if (pushed < values.size()) {
-            pushed += decoder.push(&values[pushed], values.size() - pushed);
+            pushed += decoder.push(span(values).from(pushed));
             if (pushed == values.size()) {
                 decoder.finish();
             }
         }
-        const auto n = decoder.pull_bits(&out[pulled], out.size() - pulled);
+        const auto n = decoder.pull(unpacked_bits(span(out).from(pulled)));
         pulled += n;
         if (n == 0) {
             decoder.wait(std::chrono::milliseconds(100));

@@ -350,8 +350,7 @@ private:
                               stream),
               "copy to the host");
         check(cudaStreamSynchronize(stream), "count of wrong bits");
-        const auto* const status =
-            reinterpret_cast<const frame_status*>(s.status->data());
+        const auto* const status = reinterpret_cast<const ldpc_status*>(s.status->data());
         d_results.resize(frames);
         for (std::size_t f = 0; f < frames; ++f) {
             d_results[f] = { d_wrong[f], status[f].iterations, status[f].unsatisfied };

@@ -192,7 +192,8 @@ private:
     {
         const auto count = d_values.size() / d_item_bytes;
         for (std::size_t pushed = 0; pushed < count && !done();) {
-            pushed += d_decoder->push(&d_values[pushed * d_item_bytes], count - pushed);
+            pushed +=
+                d_decoder->push({ &d_values[pushed * d_item_bytes], count - pushed });
             if (pushed < count) {
                 collect_or_wait();
             }
@@ -212,10 +213,9 @@ private:
 
     bool collect()
     {
-        const auto n = d_decoder->pull_bits(&d_bits[d_have], d_bits.size() - d_have);
-        ldpc_decoder::report report;
-        if (d_decoder->take_report(report)) {
-            d_report = report;
+        const auto n = d_decoder->pull(unpacked_bits(span(d_bits).from(d_have)));
+        if (const auto status = d_decoder->status()) {
+            d_status = *status;
         }
         d_have += n;
         if (d_have == d_bits.size()) {
@@ -224,8 +224,8 @@ private:
             d_counts.add(counted(
                 sent,
                 [this](std::size_t i, auto) { return d_bits[i]; },
-                d_report.iterations,
-                d_report.unsatisfied));
+                d_status.iterations,
+                d_status.unsatisfied));
         }
         return n > 0;
     }
@@ -322,7 +322,7 @@ private:
     std::vector<std::byte> d_values;
     std::vector<std::uint8_t> d_bits; // message bits of the current frame
     std::size_t d_have = 0;           // number of bits in d_bits so far
-    ldpc_decoder::report d_report;
+    ldpc_status d_status{};
     error_counts d_counts, d_reference;
 };
 

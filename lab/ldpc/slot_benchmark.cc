@@ -44,7 +44,7 @@ slot_benchmark::slot_benchmark(const ldpc_options& options,
                      return fill_slot(make_setup(options), options, items, limits, input);
                  })
 {
-    const auto* const status = reinterpret_cast<const frame_status*>(first().status);
+    const auto* const status = reinterpret_cast<const ldpc_status*>(first().status);
     for (std::size_t f = 0; f < frames(); ++f) {
         d_iterations += double(status[f].iterations) / frames();
     }

@@ -146,12 +146,12 @@ private:
         const auto* const items = d_frame.items.data() + d_taken * size;
         if constexpr (std::is_same_v<Decoder, sync_decoder>) {
             if (d_options.decoder.mode == sync_mode::stream) {
-                const auto taken = d_decoder->push(items, d_frame.count - d_taken);
+                const auto taken = d_decoder->push({ items, d_frame.count - d_taken });
                 d_taken += taken;
                 return taken > 0 || d_frame.count == 0;
             }
         }
-        const bool taken = d_decoder->push_frame(items, d_frame.count);
+        const bool taken = d_decoder->push_frame({ items, d_frame.count });
         d_taken = taken ? d_frame.count : 0;
         return taken;
     }

@@ -308,7 +308,8 @@ private:
         d_waiting.push_back(std::move(s));
         const auto count = items.size() / d_item_bytes;
         for (std::size_t done = 0; done < count && !d_stop;) {
-            const auto taken = d_decoder->push(&items[done * d_item_bytes], count - done);
+            const auto taken =
+                d_decoder->push({ &items[done * d_item_bytes], count - done });
             done += taken;
             if (!collect() && taken == 0) {
                 d_decoder->wait(std::chrono::milliseconds(100));
@@ -341,7 +342,7 @@ private:
         while (!d_stop && !d_waiting.empty()) {
             auto& s = d_waiting.front();
             d_buffer.resize(s.bits.size() - d_offset);
-            const auto n = d_decoder->pull_bits(d_buffer.data(), d_buffer.size());
+            const auto n = d_decoder->pull(unpacked_bits(d_buffer));
             if (n == 0) {
                 break;
             }

@@ -82,7 +82,8 @@ private:
             host(),
             d_check,
             [&](bool& all) {
-                const auto n = host().push(bytes + taken * item_bytes(), items - taken);
+                const auto n =
+                    host().push({ bytes + taken * item_bytes(), items - taken });
                 taken += n;
                 all = taken == items;
                 return n > 0;
@@ -90,9 +91,8 @@ private:
             [&] {
                 const auto n = pull(to + given, capacity - given);
                 given += n;
-                ldpc_decoder::report r;
-                if (host().take_report(r)) {
-                    statuses[r.frame] = { r.iterations, r.unsatisfied };
+                if (const auto s = host().status()) {
+                    statuses[s->frame] = *s;
                 }
                 return n > 0;
             });
@@ -103,9 +103,8 @@ private:
 
     std::size_t pull(std::uint8_t* to, std::size_t capacity)
     {
-        return soft()     ? host().pull_llrs(reinterpret_cast<std::int8_t*>(to), capacity)
-               : d_packed ? host().pull_packed(to, capacity)
-                          : host().pull_bits(to, capacity);
+        return soft() ? host().pull({ reinterpret_cast<std::int8_t*>(to), capacity })
+                      : host().pull({ to, capacity, d_packed });
     }
 
     std::size_t item_bytes() const

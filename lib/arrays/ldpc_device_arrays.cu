@@ -119,7 +119,7 @@ public:
                     give_llrs(s, call.out);
                 }
                 const auto* const from =
-                    reinterpret_cast<const ldpc::frame_status*>(s.statuses->data());
+                    reinterpret_cast<const ldpc_status*>(s.statuses->data());
                 for (std::size_t f = 0; f < s.frames; ++f) {
                     statuses[s.first + f] = { from[f].iterations, from[f].unsatisfied };
                 }

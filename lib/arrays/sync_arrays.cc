@@ -114,10 +114,9 @@ public:
         const auto reads = count * d_options.reads;
         std::size_t pushed = 0;
         const auto push_next = [&] {
-            return with.push_frame(items + begins[pushed] * item_bytes(),
-                                   lengths[pushed],
-                                   priors ? priors + pushed / d_options.reads * values
-                                          : nullptr);
+            return with.push_frame(
+                { items + begins[pushed] * item_bytes(), lengths[pushed] },
+                priors ? priors + pushed / d_options.reads * values : nullptr);
         };
         decode(
             with,
@@ -182,7 +181,7 @@ sync_array_decoder::decode_stream(const void* items, std::size_t count, bool las
         decoder,
         [&](bool& all) {
             const auto n =
-                decoder.push(bytes + pushed * d_impl->item_bytes(), count - pushed);
+                decoder.push({ bytes + pushed * d_impl->item_bytes(), count - pushed });
             pushed += n;
             all = pushed == count;
             return n > 0;

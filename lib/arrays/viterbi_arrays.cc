@@ -115,7 +115,7 @@ public:
             [&](bool& all) {
                 const auto n =
                     borrow ? input.borrow(bytes + back, items - back)
-                           : host().push(bytes + taken * item_bytes(), items - taken);
+                           : host().push({ bytes + taken * item_bytes(), items - taken });
                 taken += n;
                 all = taken == items;
                 return n > 0;
@@ -152,7 +152,7 @@ public:
             d,
             d_check,
             [&](bool& all) {
-                const auto n = d.push(bytes + taken * item_bytes(), items - taken);
+                const auto n = d.push({ bytes + taken * item_bytes(), items - taken });
                 taken += n;
                 all = taken == items;
                 return n > 0;
@@ -203,8 +203,7 @@ private:
 
     std::size_t pull(std::uint8_t* to, std::uint64_t capacity)
     {
-        const auto n =
-            d_packed ? host().pull_packed(to, capacity) : host().pull_bits(to, capacity);
+        const auto n = host().pull({ to, capacity, d_packed });
         viterbi_decoder::batch_statistics s;
         while (host().take_stream_statistics(s)) {
             d_means.channel_error_rate += s.channel_error_rate;

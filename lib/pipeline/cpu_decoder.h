@@ -1,13 +1,18 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of all batch decoders on the CPU. */
+/* The base class of all batch decoders on the CPU, and the parts of a decoder that has no
+ * other backend. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_CPU_DECODER_H
 #define INCLUDED_GPUFEC_PIPELINE_CPU_DECODER_H
 
 #include "batch_decoder.h"
 #include "worker_pool.h"
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <utility>
 
 namespace gr::gpufec {
 
@@ -44,6 +49,48 @@ protected:
     const std::string d_name;
     const batch_limits d_limits;
     worker_pool d_pool;
+};
+
+//! Batch decoder that decodes a whole batch by one call of a function.
+template <class Job>
+class function_decoder : public cpu_decoder<Job>
+{
+public:
+    using function = std::function<void(const Job&, const batch_memory&)>;
+
+    function_decoder(const batch_limits& limits, unsigned threads, function decode)
+        : cpu_decoder<Job>("plain", limits, threads), d_decode(std::move(decode))
+    {
+    }
+    ~function_decoder() override { this->stop(); }
+
+    void submit(unsigned slot, const Job& job, const batch_memory& memory) override
+    {
+        this->d_pool.submit(
+            slot, 1, [=](std::size_t, unsigned) { d_decode(job, memory); });
+    }
+
+private:
+    const function d_decode;
+};
+
+//! Traits of a decoder that has only a CPU backend; see backends.h.
+template <class Setup, class Job>
+struct cpu_traits {
+    using setup = Setup;
+    using job = Job;
+    using decoder = std::unique_ptr<batch_decoder<Job>>;
+
+    static std::size_t batch_granularity(const Setup&) { return 1; }
+    static std::size_t cpu_batch(const Setup&, unsigned threads)
+    {
+        return 4096 * threads;
+    }
+    static std::size_t cuda_batch(const Setup&, unsigned, int) { return 1; }
+    static decoder make_cuda(const Setup&, std::size_t, unsigned, int)
+    {
+        throw std::runtime_error("this decoder has no CUDA backend, use backend cpu");
+    }
 };
 
 } // namespace gr::gpufec

@@ -7,6 +7,7 @@
 #include "common/refuse.h"
 #include "guards.h"
 #include <gnuradio/gpufec/decoder.h>
+#include <gnuradio/gpufec/spans.h>
 #include <pthread.h>
 #include <atomic>
 #include <new>
@@ -64,6 +65,18 @@ decoder_hooks without_exceptions(decoder_hooks hooks)
         };
     };
     return { guarded(std::move(hooks.wake)), guarded(std::move(hooks.log)) };
+}
+
+void refuse_items(item_type type, item_type expected)
+{
+    static constexpr const char* names[] = {
+        "unknown", "int8",         "uint8",         "uint16",       "float",
+        "double",  "complex int8", "complex int16", "complex float"
+    };
+    refuse("type of items",
+           names[int(type)],
+           std::string("the options of this decoder ask for ") +
+               (expected == item_type::group ? "groups of float" : names[int(expected)]));
 }
 
 decoder::~decoder() = default;

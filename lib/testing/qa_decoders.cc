@@ -444,12 +444,12 @@ decoded_with_threads(Options o, unsigned threads, unsigned copy_threads = 0)
     auto& decoder = *made;
     std::vector<std::uint8_t> out, bits(1 << 20);
     for (std::size_t at = 0; at < values.size() || !decoder.done();) {
-        at += decoder.push(&values[std::min(at, values.size() - 1)],
-                           at == 0 ? 1 : values.size() - at);
+        at += decoder.push({ &values[std::min(at, values.size() - 1)],
+                             at == 0 ? 1 : values.size() - at });
         if (at == values.size()) {
             decoder.finish();
         }
-        const auto n = decoder.pull_packed(bits.data(), bits.size());
+        const auto n = decoder.pull(packed_bits(bits));
         out.insert(out.end(), bits.begin(), bits.begin() + n);
         decoder.wait(std::chrono::milliseconds(n ? 0 : 10));
     }
@@ -510,7 +510,7 @@ decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
     std::mt19937 random(2);
     std::vector<std::uint8_t> out, bits(1 << 20);
     const auto pull = [&] {
-        const auto n = decoder->pull_packed(bits.data(), bits.size());
+        const auto n = decoder->pull(packed_bits(bits));
         out.insert(out.end(), bits.begin(), bits.begin() + n);
         if (n == 0) {
             decoder->wait(std::chrono::milliseconds(10));
@@ -535,7 +535,7 @@ decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
             const auto* const from = o.format == llr_format::float32
                                          ? static_cast<const void*>(&floats[at])
                                          : &bytes[at];
-            const auto n = decoder->push(from, count - at);
+            const auto n = decoder->push({ from, count - at });
             at += n;
             if (n == 0) {
                 pull();
@@ -582,13 +582,10 @@ void gives_one_form_only(Decoder& decoder, bool bits, const bytes& items)
     pinned_output memory(decoder, ring.data(), ring.size());
     ASSERT_TRUE(memory.pinned());
     ASSERT_TRUE(memory.borrow(ring.data(), ring.size()));
-    EXPECT_EQ(decoder.push(items.data(), items.size()), items.size());
+    EXPECT_EQ(decoder.push(items), items.size());
     decoder.finish();
     ASSERT_TRUE(decoder.wait(std::chrono::seconds(60)));
-    const auto pull = [&](bool as_bits) {
-        return as_bits ? decoder.pull_bits(out.data(), out.size())
-                       : decoder.pull_packed(out.data(), out.size());
-    };
+    const auto pull = [&](bool as_bits) { return decoder.pull({ out, !as_bits }); };
     EXPECT_THROW(pull(!bits), std::logic_error);
     EXPECT_GT(pull(bits), 0u);
 }
@@ -655,7 +652,7 @@ TEST(sync_decoder_channel, NewChannelWithoutMemory_LeavesDecoderToReset)
     }
     decoder->reset();
     EXPECT_FALSE(decoder->full());
-    EXPECT_TRUE(decoder->push_frame(items.data(), items.size()));
+    EXPECT_TRUE(decoder->push_frame(items));
     decoder->flush();
     ASSERT_TRUE(decoder->wait(std::chrono::seconds(60)));
     EXPECT_GT(pull_frame(*decoder, out.data(), out.size()), 0u);

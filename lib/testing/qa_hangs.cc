@@ -210,13 +210,13 @@ TEST(faulty_ldpc, LargerCode_DoesNotWaitForHangingDevice)
         faults::hang("cudaMemcpyAsync", 0);
         for (const unsigned code : { 0, 1, 0 }) {
             d->select(code);
-            EXPECT_EQ(d->push(values.data(), code ? 1200 : 120), code ? 1200u : 120u);
+            EXPECT_EQ(d->push({ values.data(), code ? 1200 : 120 }), code ? 1200u : 120u);
         }
         EXPECT_FALSE(faults::waited_for_ever());
         d->finish();
         bytes out(720);
         for (std::size_t n = 0; !d->done(); d->wait(std::chrono::milliseconds(10))) {
-            n += d->pull_bits(out.data() + n, out.size() - n);
+            n += d->pull(unpacked_bits(span(out).from(n)));
         }
         EXPECT_EQ(d->active_backend(), "cpu");
         faults::release();

@@ -212,7 +212,7 @@ TEST(faulty_ldpc, RefusedScratchMemory_LeavesEarlierCodes)
         decoder->submit(0, j, memory);
         while (!decoder->finished(0)) {
         }
-        return reinterpret_cast<const ldpc::frame_status*>(status.data())->iterations;
+        return reinterpret_cast<const ldpc_status*>(status.data())->iterations;
     };
     std::fill_n(
         input.begin() + std::ptrdiff_t(ldpc::job::values_offset(4)), 1200, std::byte(10));

@@ -36,13 +36,13 @@ int main()
     std::size_t pushed = 0, pulled = 0;
     bool finished = false;
     while (!decoder->done()) {
-        pushed += decoder->push(soft.data() + pushed, soft.size() - pushed);
+        pushed += decoder->push(span(soft).from(pushed));
         if (pushed == soft.size() && !finished) {
             decoder->finish();
             finished = true;
         }
         decoder->wait(std::chrono::milliseconds(100));
-        pulled += decoder->pull_bits(decoded.data() + pulled, decoded.size() - pulled);
+        pulled += decoder->pull(unpacked_bits(span(decoded).from(pulled)));
     }
 
     std::size_t errors = 0;

@@ -36,12 +36,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         std::vector<std::uint8_t> out(n);
         std::size_t bits = 0;
         const auto take = [&] {
-            while (const auto some = decoder->pull_bits(out.data(), out.size())) {
+            while (const auto some = decoder->pull(unpacked_bits(out))) {
                 bits += some;
             }
         };
         for (std::size_t at = 0; at < values.size();) {
-            at += decoder->push(values.data() + at, values.size() - at);
+            at += decoder->push(span(values).from(at));
             take();
         }
         fuzz::finish(*decoder, take);

@@ -14,6 +14,7 @@ using namespace gr::gpufec;
 namespace {
 
 using bytes = std::vector<std::uint8_t>;
+using soft_values = std::vector<std::int8_t>;
 
 // An event in an LDPC stream: if `code`, a change to code `value` mod 2, otherwise a push
 // of `value` soft values.
@@ -35,7 +36,7 @@ ldpc_code small_code(unsigned number)
 // number of items of the next push; 0 calls flush() instead.
 template <class Decoder, class Pull, class Portion>
 void push(Decoder& decoder,
-          const std::uint8_t* items,
+          const std::int8_t* items,
           std::size_t count,
           Pull&& pull,
           Portion&& portion)
@@ -45,7 +46,7 @@ void push(Decoder& decoder,
         if (n == 0) {
             decoder.flush();
         }
-        const auto taken = decoder.push(items + at, n);
+        const auto taken = decoder.push({ items + at, n });
         at += taken;
         pull();
         if (taken == 0) {
@@ -55,7 +56,7 @@ void push(Decoder& decoder,
 }
 
 template <class Portion>
-bytes viterbi(bool frames, const bytes& items, unsigned batch, Portion&& portion)
+bytes viterbi(bool frames, const soft_values& items, unsigned batch, Portion&& portion)
 {
     viterbi_options o(conv_code(5, { 023, 033 }));
     o.backend = backend::cpu;
@@ -68,7 +69,7 @@ bytes viterbi(bool frames, const bytes& items, unsigned batch, Portion&& portion
     bytes out;
     const auto pull = [&] {
         std::uint8_t some[100];
-        while (const auto n = decoder->pull_packed(some, sizeof(some))) {
+        while (const auto n = decoder->pull({ some, sizeof(some), true })) {
             out.insert(out.end(), some, some + n);
         }
     };
@@ -79,7 +80,7 @@ bytes viterbi(bool frames, const bytes& items, unsigned batch, Portion&& portion
 
 template <class Portion>
 bytes ldpc(const std::vector<event>& events,
-           const bytes& items,
+           const soft_values& items,
            unsigned batch,
            Portion&& portion)
 {
@@ -92,7 +93,7 @@ bytes ldpc(const std::vector<event>& events,
     bytes out;
     const auto pull = [&] {
         std::uint8_t some[5];
-        while (const auto n = decoder->pull_bits(some, sizeof(some))) {
+        while (const auto n = decoder->pull({ some, sizeof(some), false })) {
             out.insert(out.end(), some, some + n);
         }
     };
@@ -130,7 +131,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         events.push_back({ what % 3 == 0, what });
     }
     const auto text = in.rest();
-    const bytes items(text.begin(), text.end());
+    const soft_values items(text.begin(), text.end());
     std::size_t next = 0;
     const auto fuzzed = [&]() -> unsigned {
         if (portions.empty()) {

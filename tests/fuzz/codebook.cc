@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (std::size_t i = 0; i < items.size(); ++i) {
             items[i] = data[i % size] % alphabet;
         }
-        fuzz::demand(decoder->push_frame(items.data(), items.size(), nullptr));
+        fuzz::demand(decoder->push_frame(items));
         std::size_t frames = 0;
         fuzz::finish(*decoder, [&] {
             for (sync_decoder::frame f; decoder->pull(f);) {

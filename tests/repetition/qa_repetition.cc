@@ -14,7 +14,8 @@ namespace gr::gpufec {
 namespace {
 
 struct sent {
-    std::vector<std::uint8_t> bits, values;
+    std::vector<std::uint8_t> bits;
+    std::vector<std::int8_t> values;
 };
 
 sent send(std::size_t count, unsigned times)
@@ -24,7 +25,7 @@ sent send(std::size_t count, unsigned times)
     for (std::size_t i = 0; i < count; ++i) {
         s.bits.push_back(random() & 1);
         for (unsigned r = 0; r < times; ++r) {
-            s.values.push_back(std::uint8_t(s.bits.back() ? -10 : 10));
+            s.values.push_back(s.bits.back() ? -10 : 10);
         }
     }
     return s;
@@ -38,18 +39,16 @@ TEST(repetition, Stream_DecodesToItsEnd)
     o.batch = 300;
     repetition_decoder decoder(o, {});
     EXPECT_EQ(decoder.active_backend(), "cpu");
-    std::vector<std::uint8_t> bits;
+    EXPECT_THROW(decoder.push(std::vector<float>(5)), std::invalid_argument);
+    std::vector<std::uint8_t> bits, some(100);
     for (std::size_t at = 0; bits.size() < s.bits.size();) {
-        at += decoder.push(reinterpret_cast<const std::byte*>(s.values.data() + at),
-                           std::min<std::size_t>(777, s.values.size() - at));
+        const auto count = std::min<std::size_t>(777, s.values.size() - at);
+        at += decoder.push({ s.values.data() + at, count });
         if (at == s.values.size()) {
             decoder.finish();
         }
-        std::byte some[100];
-        const auto n = decoder.pull(some, 100);
-        std::transform(some, some + n, std::back_inserter(bits), [](std::byte bit) {
-            return std::to_integer<std::uint8_t>(bit);
-        });
+        const auto n = decoder.pull(some);
+        bits.insert(bits.end(), some.begin(), some.begin() + n);
         if (n == 0) {
             decoder.wait(std::chrono::milliseconds(10));
         }
@@ -76,7 +75,8 @@ TEST(repetition, Block_DecodesAndMovesTags)
     tag.key = pmt::mp("here");
     tag.value = pmt::PMT_T;
     const auto graph = gr::make_top_block("repetition");
-    const auto source = blocks::vector_source_b::make(s.values, false, 1, { tag });
+    const auto source = blocks::vector_source_b::make(
+        { s.values.begin(), s.values.end() }, false, 1, { tag });
     const auto sink = blocks::vector_sink_b::make();
     const auto block = gnuradio::make_block_sptr<repetition_block>(repetition_options());
     graph->connect(source, 0, block, 0);

@@ -194,11 +194,7 @@ private:
 class GPUFEC_API ldpc_array_decoder
 {
 public:
-    //! Result of decoding one frame.
-    struct status {
-        std::uint32_t iterations;  //!< iterations run, at most max_iterations
-        std::uint32_t unsatisfied; //!< number of violated checks; 0: a codeword
-    };
+    using status = ldpc_status;
 
     /*!
      * \param options one code and its parameters; symbol input is not allowed

@@ -8,10 +8,12 @@
 
 #include <gnuradio/gpufec/api.h>
 #include <gnuradio/gpufec/decoder.h>
+#include <gnuradio/gpufec/spans.h>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -408,6 +410,12 @@ struct ldpc_options : run_options {
     std::vector<ldpc_constellation> constellations;
 };
 
+//! Status of a decoded frame.
+struct ldpc_status {
+    std::uint32_t iterations;  //!< iterations run, at most max_iterations
+    std::uint32_t unsatisfied; //!< number of violated checks; 0: a codeword
+};
+
 /*!
  * \brief LDPC decoder of a stream of frames, without a flowgraph. Each frame is a
  * codeword of one of several codes.
@@ -422,12 +430,10 @@ class GPUFEC_API ldpc_decoder : public decoder
 public:
     using sptr = std::shared_ptr<ldpc_decoder>;
 
-    //! The result of decoding one frame.
-    struct report {
-        std::uint64_t frame = 0;  //!< number of the frame in the stream, from 0
-        unsigned code = 0;        //!< index of the frame's code in ldpc_options::codes
-        unsigned iterations = 0;  //!< iterations run, at most max_iterations
-        unsigned unsatisfied = 0; //!< number of violated checks; 0: a codeword
+    //! Status of a frame of the stream.
+    struct frame_status : ldpc_status {
+        std::uint64_t frame; //!< number of the frame in the stream, from 0
+        unsigned code;       //!< index of the frame's code in ldpc_options::codes
     };
 
     //! \throws std::invalid_argument if an option is not allowed
@@ -454,26 +460,23 @@ public:
     //! borrow(); with push(), leave such items out.
     virtual std::size_t skip(std::size_t count) = 0;
 
-    //! Accepts up to \p count channel values or symbols of frames of the selected code
-    //! and returns how many; fewer than \p count only if all slots are in flight.
-    virtual std::size_t push(const void* values, std::size_t count) = 0;
+    //! Accepts channel values or symbols of frames of the selected code, and returns how
+    //! many. Not all are accepted only if all slots are in flight.
+    //! \throws std::invalid_argument for items of another type than options.format or
+    //! options.symbols
+    virtual std::size_t push(input_items items) = 0;
 
-    //! Writes up to \p bytes bytes of decoded bits of one frame and returns how many.
-    //! Bytes have eight bits, the first most significant; each frame is padded to a byte.
+    //! Writes decoded bits of one frame to \p out, and returns the number of bytes
+    //! written. Packed output pads each frame to a byte.
     //! \throws std::logic_error with options.soft
-    virtual std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) = 0;
-
-    //! Writes up to \p bits decoded bits of one frame, one per byte, and returns how
-    //! many. \throws std::logic_error with options.soft
-    virtual std::size_t pull_bits(std::uint8_t* out, std::size_t bits) = 0;
-
-    //! Writes up to \p count LLRs of one frame and returns how many.
+    virtual std::size_t pull(bit_span out) = 0;
+    //! Writes LLRs of one frame to \p out, and returns how many.
     //! \throws std::logic_error without options.soft
-    virtual std::size_t pull_llrs(std::int8_t* out, std::size_t count) = 0;
+    virtual std::size_t pull(span<std::int8_t> out) = 0;
 
-    //! Retrieves the report on the latest frame whose output has begun to be pulled.
-    //! Returns false if there is no such frame, or if its report was already retrieved.
-    virtual bool take_report(report& r) = 0;
+    //! Returns the status of the latest frame whose output has begun to be pulled, once;
+    //! nothing if there is no such frame.
+    virtual std::optional<frame_status> status() = 0;
 
     //! With keep_codeword: returns the n decided bits of the frame that is being pulled,
     //! eight per byte, the first most significant.

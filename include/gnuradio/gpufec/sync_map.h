@@ -9,9 +9,11 @@
 
 #include <gnuradio/gpufec/api.h>
 #include <gnuradio/gpufec/decoder.h>
+#include <gnuradio/gpufec/spans.h>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -434,12 +436,10 @@ class GPUFEC_API sync_decoder : public decoder
 public:
     using sptr = std::shared_ptr<sync_decoder>;
 
-    //! A decoded frame. The pointers are valid until the next call of the decoder.
-    struct frame {
-        std::uint64_t number;     //!< number of the frame, from 0
-        const void* output;       //!< output of all message symbols, see sync_output
-        std::size_t output_bytes; //!< size of the output in bytes
-        bool in_place;            //!< whether output is in memory of a pinned_output
+    //! Status of a frame of the stream. The pointers are valid until the next call of the
+    //! decoder.
+    struct frame_status {
+        std::uint64_t number; //!< number of the frame, from 0
         //! Posterior of each drift of window() at the beginning of the frame; nullptr
         //! without options.drifts.
         const float* first_drifts;
@@ -460,6 +460,13 @@ public:
         double bound;
     };
 
+    //! A decoded frame, whose output is valid until the next call of the decoder.
+    struct frame : frame_status {
+        const void* output;       //!< output of all message symbols, see sync_output
+        std::size_t output_bytes; //!< size of the output in bytes
+        bool in_place;            //!< whether output is in memory of a pinned_output
+    };
+
     //! \throws std::invalid_argument if an option is not allowed
     //! \throws std::runtime_error if CUDA is required and cannot be used
     static sptr make(const sync_options& options, decoder_hooks hooks = {});
@@ -470,16 +477,15 @@ public:
      *
      * While input is borrowed, call end_frame() instead.
      * \param items the frame's received items, of sync_options::item_bytes() bytes each
-     * \param count number of items, from 0
      * \param priors with options.priors, frame_symbols × q weights, one for each value of
      *        each message symbol; nullptr: equal weights
+     * \throws std::invalid_argument for items of another type than the options declare
      */
-    virtual bool
-    push_frame(const void* items, std::size_t count, const float* priors = nullptr) = 0;
+    virtual bool push_frame(input_items items, const float* priors = nullptr) = 0;
 
-    //! Accepts up to \p count items of a stream, or of a frame that is pushed in parts,
-    //! and returns how many.
-    virtual std::size_t push(const void* items, std::size_t count) = 0;
+    //! Accepts items of a stream, or of a frame that is pushed in parts, and returns how
+    //! many. \throws std::invalid_argument like push_frame()
+    virtual std::size_t push(input_items items) = 0;
     //! Ends a frame that was pushed or borrowed in parts. Returns false, and does
     //! nothing, if every slot is in flight. \p priors is as in push_frame().
     virtual bool end_frame(const float* priors = nullptr) = 0;
@@ -487,7 +493,16 @@ public:
     //! with borrow(); with push(), leave such items out.
     virtual std::size_t skip(std::size_t count) = 0;
 
-    //! Retrieves the next frame in order. Returns false if that frame is not decoded yet.
+    //! Writes the output of the next frame to \p out, and returns the number of items
+    //! written; 0 if that frame is not decoded yet. An item is a symbol, LLR or
+    //! probability, as options.output says. \throws std::invalid_argument for items of
+    //! another type, and if the memory is smaller than the output of a frame
+    virtual std::size_t pull(output_items out) = 0;
+    //! Returns the status of the frame that was pulled last, once; nothing if there is no
+    //! such frame.
+    virtual std::optional<frame_status> status() = 0;
+    //! Retrieves the next frame in order without a copy. Returns false if that frame is
+    //! not decoded yet.
     virtual bool pull(frame& f) = 0;
 
     //! Changes the channel from the next frame on; the alphabet must stay the same. No

@@ -65,13 +65,11 @@ public:
      * outside the limits counts as not received. So do the reads that are missing in the
      * last frame at finish().
      * \param items the read's received items, of sync_options::item_bytes() bytes each
-     * \param count number of items, from 0
      * \param priors with options.priors, frame_symbols × q weights, one for each value of
      *        each message symbol; nullptr: equal weights. Only the priors passed with the
      *        first read of a frame are used.
      */
-    virtual bool
-    push_frame(const void* items, std::size_t count, const float* priors = nullptr) = 0;
+    virtual bool push_frame(input_items items, const float* priors = nullptr) = 0;
 
     /*!
      * \brief Retrieves the next frame in order. Returns false if that frame is not

@@ -8,9 +8,11 @@
 
 #include <gnuradio/gpufec/api.h>
 #include <gnuradio/gpufec/decoder.h>
+#include <gnuradio/gpufec/spans.h>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -372,10 +374,11 @@ public:
     //! \throws std::runtime_error if CUDA is required and cannot be used
     static sptr make(const viterbi_options& options, decoder_hooks hooks = {});
 
-    //! Accepts up to \p count input items and returns how many. An item is a soft value
-    //! or, with packed4, a byte. The number is below \p count only if all slots are in
+    //! Accepts input items, and returns how many. An item is a soft value or, with
+    //! packed4, a byte (uint8). Not all items are accepted only if all slots are in
     //! flight or, with lock, if the search still has items to process.
-    virtual std::size_t push(const void* items, std::size_t count) = 0;
+    //! \throws std::invalid_argument for items of another type than options.format
+    virtual std::size_t push(input_items items) = 0;
     //! Frames without lock: discards the items of an incomplete frame.
     virtual void drop_incomplete() = 0;
     //! Frames without lock, between two frames: skips up to \p count items that belong to
@@ -384,17 +387,13 @@ public:
     //! batch must follow one another.
     virtual std::size_t skip(std::size_t count) = 0;
 
-    //! Writes up to \p bytes bytes of decoded bits and returns how many. Bytes have eight
-    //! bits, the first most significant. Each frame and the end of a finished stream are
-    //! padded to a byte.
-    virtual std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) = 0;
+    //! Writes decoded bits to \p out, and returns the number of bytes written. Packed
+    //! output pads each frame and the end of a finished stream to a byte.
+    virtual std::size_t pull(bit_span out) = 0;
 
-    //! Writes up to \p bits decoded bits, one per byte, and returns how many.
-    virtual std::size_t pull_bits(std::uint8_t* out, std::size_t bits) = 0;
-
-    //! Retrieves the statistics of the latest batch whose output has begun to be pulled.
-    //! Returns false if there is no such batch, or if they were already retrieved.
-    virtual bool take_statistics(batch_statistics& statistics) = 0;
+    //! Returns the statistics of the latest batch whose output has begun to be pulled,
+    //! once; nothing if there is no such batch.
+    virtual std::optional<batch_statistics> status() = 0;
 
     /*!
      * \brief Retrieves the next statistics at fixed positions of the stream. Returns

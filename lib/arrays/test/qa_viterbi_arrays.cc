@@ -30,12 +30,11 @@ expected(const viterbi_options& o, const std::vector<std::int8_t>& values, bool 
     std::size_t pushed = 0;
     bool finished = false;
     while (!decoder->done()) {
-        pushed += decoder->push(values.data() + pushed, values.size() - pushed);
+        pushed += decoder->push(span(values).from(pushed));
         if (pushed == values.size() && !std::exchange(finished, true)) {
             decoder->finish();
         }
-        const auto n = packed ? decoder->pull_packed(out.data(), out.size())
-                              : decoder->pull_bits(out.data(), out.size());
+        const auto n = decoder->pull({ out, packed });
         d.output.insert(d.output.end(), out.begin(), out.begin() + n);
         if (n == 0 && !decoder->done()) {
             decoder->wait(10ms);

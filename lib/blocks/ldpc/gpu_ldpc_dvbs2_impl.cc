@@ -115,17 +115,17 @@ gpu_ldpc_dvbs2_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t fi
 {
     auto* const to = reinterpret_cast<std::uint8_t*>(out);
     std::size_t given = 0;
-    std::optional<ldpc_decoder::report> last;
+    std::optional<ldpc_decoder::frame_status> last;
     double iterations = 0;
     const auto before = d_frames.load();
     while (given < capacity) {
-        std::optional<ldpc_decoder::report> begun;
+        std::optional<ldpc_decoder::frame_status> begun;
         const auto n = pull_frame(to + given, capacity - given, begun);
         if (n == 0) {
             break;
         }
         if (begun) {
-            add_report(first + given, *begun);
+            add_status(first + given, *begun);
             if (d_options.keep_soft) {
                 send_llrs(*begun);
             }
@@ -144,10 +144,11 @@ gpu_ldpc_dvbs2_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t fi
 }
 
 // Pulls output items of one frame and returns their number. If the first of these items
-// begins the frame, sets \p begun to the frame's report.
-std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
-                                            std::size_t capacity,
-                                            std::optional<ldpc_decoder::report>& begun)
+// begins the frame, sets \p begun to the frame's status.
+std::size_t
+gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
+                                std::size_t capacity,
+                                std::optional<ldpc_decoder::frame_status>& begun)
 {
     std::size_t n = 0;
     if (d_bbframes && !d_bbframes->all_emitted()) {
@@ -155,51 +156,47 @@ std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
     }
     if (d_bbframes) {
         auto& message = d_bbframes->message(); // has space for the longest message
-        n = d_decoder->pull_packed(message.data(), message.size());
+        n = d_decoder->pull(packed_bits(message));
     } else if (d_soft) {
-        n = d_decoder->pull_llrs(reinterpret_cast<std::int8_t*>(out), capacity);
+        n = d_decoder->pull({ reinterpret_cast<std::int8_t*>(out), capacity });
     } else {
-        n = d_packed ? d_decoder->pull_packed(out, capacity)
-                     : d_decoder->pull_bits(out, capacity);
+        n = d_decoder->pull({ out, capacity, d_packed });
     }
-    ldpc_decoder::report report;
-    if (n > 0 && d_decoder->take_report(report)) {
-        begun = report;
-        if (d_bbframes) {
-            d_bbframes->decode(report.code);
-            n = d_bbframes->pull(out, capacity);
-        }
+    begun = d_decoder->status();
+    if (begun && d_bbframes) {
+        d_bbframes->decode(begun->code);
+        n = d_bbframes->pull(out, capacity);
     }
     return n;
 }
 
-void gpu_ldpc_dvbs2_impl::send_llrs(const ldpc_decoder::report& report)
+void gpu_ldpc_dvbs2_impl::send_llrs(const ldpc_decoder::frame_status& status)
 {
     const auto& llr = d_decoder->llrs();
     auto meta = pmt::make_dict();
     meta = pmt::dict_add(meta, pmt::mp("simd_size"), pmt::from_long(1));
-    meta = pmt::dict_add(meta, pmt::mp("frame_cnt"), pmt::from_uint64(report.frame));
+    meta = pmt::dict_add(meta, pmt::mp("frame_cnt"), pmt::from_uint64(status.frame));
     message_port_pub(d_llr_port,
                      pmt::cons(meta, pmt::init_s8vector(llr.size(), llr.data())));
 }
 
-void gpu_ldpc_dvbs2_impl::add_report(std::uint64_t item,
-                                     const ldpc_decoder::report& report)
+void gpu_ldpc_dvbs2_impl::add_status(std::uint64_t item,
+                                     const ldpc_decoder::frame_status& status)
 {
-    const bool valid = report.unsatisfied == 0;
+    const bool valid = status.unsatisfied == 0;
     const bool correct = d_bbframes ? d_bbframes->errors() >= 0 : valid;
     d_failed += !correct;
     if (d_bbframes && d_acm) {
-        add_tag(item, d_length_key, pmt::from_long(output_items(report.code)));
+        add_tag(item, d_length_key, pmt::from_long(output_items(status.code)));
     }
     if (d_status_tags == status_tags::none ||
         (d_status_tags == status_tags::failures && correct)) {
         return;
     }
-    add_tag(item, d_iterations_key, pmt::from_long(report.iterations));
+    add_tag(item, d_iterations_key, pmt::from_long(status.iterations));
     add_tag(item, d_valid_key, pmt::from_bool(valid));
     if (!valid) {
-        add_tag(item, d_weight_key, pmt::from_long(report.unsatisfied));
+        add_tag(item, d_weight_key, pmt::from_long(status.unsatisfied));
     }
     if (d_bbframes) {
         add_tag(item, d_bch_errors_key, pmt::from_long(d_bbframes->errors()));
@@ -256,7 +253,7 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
     const auto pushed = take(in,
                              before > 0 ? std::min(count, n - before) : count,
                              [this](const std::byte* items, std::size_t most) {
-                                 return d_decoder->push(items, most);
+                                 return d_decoder->push({ items, most });
                              });
     if (pushed == 0) {
         return false;

@@ -64,9 +64,9 @@ private:
 
     std::size_t pull_frame(std::uint8_t* out,
                            std::size_t capacity,
-                           std::optional<ldpc_decoder::report>& begun);
-    void add_report(std::uint64_t item, const ldpc_decoder::report& report);
-    void send_llrs(const ldpc_decoder::report& report);
+                           std::optional<ldpc_decoder::frame_status>& begun);
+    void add_status(std::uint64_t item, const ldpc_decoder::frame_status& status);
+    void send_llrs(const ldpc_decoder::frame_status& status);
 
     bool push_frames(input& in, std::size_t count);
     bool skip(input& in, std::size_t count);

@@ -324,7 +324,7 @@ bool gpu_sync_map_impl::push(input& in, input& second)
 bool gpu_sync_map_impl::push_stream(input& in)
 {
     const bool some = take(in, [this](const std::byte* items, std::size_t count) {
-        return d_decoder->push(items, count);
+        return d_decoder->push({ items, count });
     });
     d_input_tags.release(next_item(in),
                          [this](held_tag tag) { d_moving.hold(std::move(tag)); });
@@ -354,8 +354,7 @@ bool gpu_sync_map_impl::push_whole_frames(input& in)
     while (!d_options.priors && !borrows()) {
         const auto item = next_item(in);
         const auto n = d_frame.whole(item, in.left());
-        if (n == 0 ||
-            !d_decoder->push_frame(in.items + in.taken * d_input_size, n, nullptr)) {
+        if (n == 0 || !d_decoder->push_frame({ in.items + in.taken * d_input_size, n })) {
             break;
         }
         take(in, n, [](const std::byte*, std::size_t count) { return count; });
@@ -393,7 +392,7 @@ bool gpu_sync_map_impl::push_part(input& in)
                        ? take(in,
                               most,
                               [this](const std::byte* items, std::size_t count) {
-                                  return d_decoder->push(items, count);
+                                  return d_decoder->push({ items, count });
                               })
                        : pass_over(in, [&] { return d_decoder->skip(most); });
     if (d_frame.open()) {

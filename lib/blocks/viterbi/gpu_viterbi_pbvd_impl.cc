@@ -120,7 +120,7 @@ bool gpu_viterbi_pbvd_impl::push(input& in, input&)
         return push_frames(in);
     }
     const bool some = take(in, [this](const std::byte* items, std::size_t count) {
-        return d_decoder->push(items, count);
+        return d_decoder->push({ items, count });
     });
     move_tags(std::min<std::uint64_t>(next_item(in), d_decoder->placed_items()));
     return some;
@@ -147,7 +147,7 @@ bool gpu_viterbi_pbvd_impl::push_frames(input& in)
         return n > 0;
     }
     const auto n = take(in, run.items, [this](const std::byte* items, std::size_t count) {
-        return d_decoder->push(items, count);
+        return d_decoder->push({ items, count });
     });
     d_lengths.took(item + n);
     d_have = (d_have + n) % frame;
@@ -160,14 +160,12 @@ std::size_t
 gpu_viterbi_pbvd_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t first)
 {
     auto* const to = reinterpret_cast<std::uint8_t*>(out);
-    const auto pulled = d_packed ? d_decoder->pull_packed(to, capacity)
-                                 : d_decoder->pull_bits(to, capacity);
-    viterbi_decoder::batch_statistics s;
-    if (d_decoder->take_statistics(s)) {
-        d_channel_error_rate = s.channel_error_rate;
-        d_metric = s.metric;
+    const auto pulled = d_decoder->pull({ to, capacity, d_packed });
+    if (const auto latest = d_decoder->status()) {
+        d_channel_error_rate = latest->channel_error_rate;
+        d_metric = latest->metric;
     }
-    while (d_decoder->take_stream_statistics(s)) {
+    for (viterbi_decoder::batch_statistics s; d_decoder->take_stream_statistics(s);) {
         d_statistics.push_back(s);
     }
     for (; !d_statistics.empty(); d_statistics.pop_front()) {

@@ -251,7 +251,7 @@ private:
     {
         const auto& p = *d_codes[group.code];
         const auto& memory = in.memory;
-        auto* const status = reinterpret_cast<frame_status*>(memory.status);
+        auto* const status = reinterpret_cast<ldpc_status*>(memory.status);
         lanes::frames frames{};
         frames.count = group.count;
         frames.out_bits = d_setup.output_bits(d_setup.codes[group.code]);
@@ -287,7 +287,7 @@ private:
     void decode_plain(const job::run& group, const group_input& in)
     {
         const auto& f = in.place(group.first);
-        reinterpret_cast<frame_status*>(in.memory.status)[f.status] =
+        reinterpret_cast<ldpc_status*>(in.memory.status)[f.status] =
             d_flooding[in.worker].decode(d_setup.codes[group.code],
                                          d_codes[group.code]->rule,
                                          channel(in, group.first, 0),

@@ -47,11 +47,11 @@ flooding_decoder::flooding_decoder(const setup& s) : d_setup(s)
     }
 }
 
-frame_status flooding_decoder::decode(const ldpc_code& code,
-                                      const message_rule& rule,
-                                      const std::byte* channel,
-                                      std::byte* output,
-                                      float soft_factor)
+ldpc_status flooding_decoder::decode(const ldpc_code& code,
+                                     const message_rule& rule,
+                                     const std::byte* channel,
+                                     std::byte* output,
+                                     float soft_factor)
 {
     switch (d_setup.precision) {
     case ldpc_precision::int8:
@@ -79,12 +79,12 @@ frame_status flooding_decoder::decode(const ldpc_code& code,
 }
 
 template <class Sample, class Value>
-frame_status flooding_decoder::run(std::vector<Value>& memory,
-                                   const ldpc_code& code,
-                                   const message_rule& rule,
-                                   const Sample* channel,
-                                   std::byte* output,
-                                   float soft_factor) const
+ldpc_status flooding_decoder::run(std::vector<Value>& memory,
+                                  const ldpc_code& code,
+                                  const message_rule& rule,
+                                  const Sample* channel,
+                                  std::byte* output,
+                                  float soft_factor) const
 {
     const std::size_t n = code.n();
     auto* const messages = memory.data();
@@ -92,7 +92,7 @@ frame_status flooding_decoder::run(std::vector<Value>& memory,
     auto* next = posteriors + n;
     std::fill_n(messages, code.edges(), Value(0));
     std::copy_n(channel, n, posteriors);
-    frame_status status{ 0, 0 };
+    ldpc_status status{ 0, 0 };
     do {
         std::copy_n(channel, n, next);
         auto* message = messages; // message of the check's first edge

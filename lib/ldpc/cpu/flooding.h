@@ -23,20 +23,20 @@ public:
     //! Decodes one codeword without allocating memory. \p channel has the n channel
     //! values, quantised in the precision of the setup. \p output receives decisions and
     //! LLRs in the layout of job.h.
-    frame_status decode(const ldpc_code& code,
-                        const message_rule& rule,
-                        const std::byte* channel,
-                        std::byte* output,
-                        float soft_factor);
+    ldpc_status decode(const ldpc_code& code,
+                       const message_rule& rule,
+                       const std::byte* channel,
+                       std::byte* output,
+                       float soft_factor);
 
 private:
     template <class Sample, class Value>
-    frame_status run(std::vector<Value>& memory,
-                     const ldpc_code& code,
-                     const message_rule& rule,
-                     const Sample* channel,
-                     std::byte* output,
-                     float soft_factor) const;
+    ldpc_status run(std::vector<Value>& memory,
+                    const ldpc_code& code,
+                    const message_rule& rule,
+                    const Sample* channel,
+                    std::byte* output,
+                    float soft_factor) const;
 
     const setup& d_setup;
     // Memory for the messages, posteriors and next posteriors of a codeword: d_floats in

@@ -26,7 +26,7 @@ struct ldpc_slot : cuda::device_slot {
     cuda::event decoded; // end of the slot's kernels, before the copies to the host
     cuda::buffer<std::uint8_t> input;
     cuda::buffer<std::uint8_t> output;
-    cuda::buffer<frame_status> status;
+    cuda::buffer<ldpc_status> status;
     // Input in the caller's format, before conversion; null until memory is reserved.
     std::unique_ptr<cuda::buffer<std::uint8_t>> caller_format;
 };
@@ -118,7 +118,7 @@ private:
         d_last = &s;
         mark("kernels");
         copy_output(s, memory, output, job.output_bytes);
-        copy_out(s, memory.status, status, job.codewords * sizeof(frame_status));
+        copy_out(s, memory.status, status, job.codewords * sizeof(ldpc_status));
         mark("copy_out");
     }
 

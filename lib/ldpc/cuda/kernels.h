@@ -23,7 +23,7 @@ struct device_frames {
     std::uint32_t count;
     const std::uint8_t* input; //!< origin of the input offsets in the table
     std::uint8_t* output;
-    frame_status* status;
+    ldpc_status* status;
 };
 
 struct device_arithmetic {

@@ -18,15 +18,9 @@ struct frame_place {
                           //!< the batch's input
     std::uint32_t output; //!< offset of the output in bytes from the beginning of the
                           //!< batch's output
-    std::uint32_t status; //!< index in the batch's array of frame_status
+    std::uint32_t status; //!< index in the batch's array of ldpc_status
     float soft_factor;    //!< LLR steps per step of the rule, see soft_factor() in
                           //!< message_rule.h; used only for LLR output
-};
-
-//! The result of decoding a codeword.
-struct frame_status {
-    std::uint32_t iterations;
-    std::uint32_t unsatisfied; //!< number of checks that the decisions violate
 };
 
 //! A codeword in the caller's format, and how its values are quantised.

@@ -118,7 +118,7 @@ batch_limits setup::limits(std::size_t codewords) const
     l.work_items = codewords;
     l.input_bytes = job::values_offset(codewords) + codewords * input;
     l.output_bytes = codewords * output;
-    l.status_bytes = codewords * sizeof(frame_status);
+    l.status_bytes = codewords * sizeof(ldpc_status);
     l.table_bytes = job::values_offset(codewords);
     l.caller_item_bytes = codewords * caller_format;
     return l;

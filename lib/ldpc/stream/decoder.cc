@@ -110,13 +110,31 @@ void ldpc_decoder_impl::set_soft_scale(float scale)
     d_options.soft_scale = scale;
 }
 
-std::size_t ldpc_decoder_impl::push(const void* values, std::size_t count)
+item_type ldpc_decoder_impl::expected_type() const
 {
+    switch (d_options.symbols) {
+    case ldpc_symbols::float32:
+        return item_type::complex_float32;
+    case ldpc_symbols::int16:
+        return item_type::complex_int16;
+    case ldpc_symbols::int8:
+        return item_type::complex_int8;
+    case ldpc_symbols::none:
+        break;
+    }
+    return d_options.format == llr_format::float32 ? item_type::float32
+           : d_options.format == llr_format::int8  ? item_type::int8
+                                                   : item_type::uint8;
+}
+
+std::size_t ldpc_decoder_impl::push(input_items items)
+{
+    items.require(expected_type());
     const auto kind = now();
-    const auto n = add_input(values, count);
+    const auto n = add_input(items.data(), items.size());
     if (d_frame_judge) {
         d_frame_judge->select(kind.code, kind.constellation);
-        d_frame_judge->look_at(values, 0, n);
+        d_frame_judge->look_at(items.data(), 0, n);
     }
     return n;
 }
@@ -387,16 +405,7 @@ void ldpc_decoder_impl::restart()
     d_emitted_frames = 0;
     d_emitted = 0;
     d_frame = 0;
-    d_report.reset();
-}
-
-bool ldpc_decoder_impl::take_report(report& r)
-{
-    if (!d_report) {
-        return false;
-    }
-    r = *std::exchange(d_report, {});
-    return true;
+    d_status.reset();
 }
 
 ldpc_decoder::sptr ldpc_decoder::make(const ldpc_options& options, decoder_hooks hooks)

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <deque>
 #include <optional>
+#include <utility>
 
 namespace gr::gpufec {
 
@@ -44,7 +45,7 @@ public:
         return output_bits(code(index));
     }
 
-    std::size_t push(const void* values, std::size_t count) override;
+    std::size_t push(input_items items) override;
     std::size_t skip(std::size_t count) override;
     void drop_incomplete() override;
     void finish() override
@@ -53,10 +54,9 @@ public:
         stream_decoder::finish();
     }
 
-    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) override;
-    std::size_t pull_bits(std::uint8_t* out, std::size_t bits) override;
-    std::size_t pull_llrs(std::int8_t* out, std::size_t count) override;
-    bool take_report(report& r) override;
+    std::size_t pull(bit_span out) override;
+    std::size_t pull(span<std::int8_t> out) override;
+    std::optional<frame_status> status() override { return std::exchange(d_status, {}); }
     const std::vector<std::uint8_t>& codeword() const override { return d_codeword; }
     const std::vector<std::int8_t>& llrs() const override { return d_llrs; }
 
@@ -85,6 +85,7 @@ private:
     std::size_t add_input(const void* values, std::size_t count);
 
     void require_bits(bool bits) const;
+    item_type expected_type() const;
 
     static std::size_t item_bytes_of(const ldpc_options& o);
 
@@ -178,7 +179,7 @@ private:
 
     void restart() override;
 
-    // Pulls from one frame only, because a report belongs to the first item of its frame.
+    // Pulls from one frame only, because a status belongs to the first item of its frame.
     template <class Copy>
     std::size_t pull(std::size_t capacity, bool packed, Copy&& copy);
 
@@ -198,7 +199,7 @@ private:
 
     ldpc::frame_judge* d_frame_judge = nullptr; // nullptr: the input is not checked
     ldpc_options d_options;
-    std::optional<report> d_report;
+    std::optional<frame_status> d_status;
     // The codeword and the LLRs of the frame whose output is being pulled, if the options
     // keep them.
     std::vector<std::uint8_t> d_codeword;

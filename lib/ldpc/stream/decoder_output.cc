@@ -78,35 +78,32 @@ std::size_t ldpc_decoder_impl::pull(std::size_t capacity, bool packed, Copy&& co
     return n;
 }
 
-std::size_t ldpc_decoder_impl::pull_packed(std::uint8_t* out, std::size_t bytes)
+std::size_t ldpc_decoder_impl::pull(bit_span out)
 {
     require_bits(true);
-    return pull(bytes, true, [out](const std::uint8_t* from, auto first, auto n) {
-        std::memcpy(out, from + first, n);
-    });
+    const auto copy = [out](const std::uint8_t* from, std::size_t first, std::size_t n) {
+        if (out.packed) {
+            std::memcpy(out.data(), from + first, n);
+        } else {
+            unpack_bits(from, first, n, out.data());
+        }
+    };
+    return pull(out.size(), out.packed, copy);
 }
 
-std::size_t ldpc_decoder_impl::pull_bits(std::uint8_t* out, std::size_t bits)
-{
-    require_bits(true);
-    return pull(bits, false, [out](const std::uint8_t* from, auto first, auto n) {
-        unpack_bits(from, first, n, out);
-    });
-}
-
-std::size_t ldpc_decoder_impl::pull_llrs(std::int8_t* out, std::size_t count)
+std::size_t ldpc_decoder_impl::pull(span<std::int8_t> out)
 {
     require_bits(false);
-    return pull(count, false, [out](const std::uint8_t* from, auto first, auto n) {
-        std::memcpy(out, from + first, n);
-    });
+    const auto copy = [out](const std::uint8_t* from, std::size_t first, std::size_t n) {
+        std::memcpy(out.data(), from + first, n);
+    };
+    return pull(out.size(), false, copy);
 }
 
 void ldpc_decoder_impl::begin_frame(const slot& s, const frame_batch::frame& frame)
 {
-    const auto& status =
-        reinterpret_cast<const frame_status*>(s.status)[d_emitted_frames];
-    d_report = report{ d_frame++, frame.code, status.iterations, status.unsatisfied };
+    const auto& status = reinterpret_cast<const ldpc_status*>(s.status)[d_emitted_frames];
+    d_status = frame_status{ status, d_frame++, frame.code };
     if (d_frame_judge) {
         d_frame_judge->count(status.unsatisfied == 0);
     }

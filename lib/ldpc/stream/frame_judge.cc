@@ -534,14 +534,14 @@ std::size_t frame_judge::decoded(const ldpc_code& code,
     std::size_t pushed = 0, valid = 0;
     while (!d.done()) {
         if (pushed < items) {
-            pushed += d.push(nats.data() + pushed, items - pushed);
+            pushed += d.push({ nats.data() + pushed, items - pushed });
             if (pushed == items) {
                 d.finish();
             }
         }
-        const auto n = d.pull_packed(bits.data(), bits.size());
-        ldpc_decoder::report r;
-        if (d.take_report(r) && r.unsatisfied == 0) {
+        const auto n = d.pull(packed_bits(bits));
+        const auto status = d.status();
+        if (status && status->unsatisfied == 0) {
             // Words that are nearly all-zero or all-one satisfy the checks of many codes
             // and are not counted.
             std::size_t ones = 0;

@@ -142,17 +142,17 @@ TEST(ldpc_decoder, NegatedInput_DecodesAlikeWithOtherPositiveBit)
             options.positive_bit = 1;
             const auto found = run(options, others, true, 18);
             EXPECT_EQ(found.items, expected.items);
-            ASSERT_EQ(found.reports.size(), expected.reports.size());
+            ASSERT_EQ(found.statuses.size(), expected.statuses.size());
             unsigned valid = 0;
-            for (std::size_t i = 0; i < expected.reports.size(); ++i) {
-                const auto& a = expected.reports[i];
-                const auto& b = found.reports[i];
+            for (std::size_t i = 0; i < expected.statuses.size(); ++i) {
+                const auto& a = expected.statuses[i];
+                const auto& b = found.statuses[i];
                 EXPECT_EQ(b.iterations, a.iterations);
                 EXPECT_EQ(b.unsatisfied, a.unsatisfied);
                 valid += a.unsatisfied == 0;
             }
             EXPECT_GT(valid, 0u);
-            EXPECT_LT(valid, expected.reports.size());
+            EXPECT_LT(valid, expected.statuses.size());
         }
     }
 }
@@ -165,7 +165,7 @@ TEST(ldpc_decoder, WrongSign_GivesNoValidFrame)
         options.backend = backend::cpu;
         options.positive_bit = 1;
         for (const auto& r :
-             run(options, send(options.codes, 2, false, 19), true, 20).reports) {
+             run(options, send(options.codes, 2, false, 19), true, 20).statuses) {
             EXPECT_GT(r.unsatisfied, 0u) << rate;
         }
     }
@@ -213,12 +213,12 @@ TEST(ldpc_decoder, BorrowedInput_DecodesAsPushed)
                             ? run_borrowing<std::int8_t>(options, frames, true, 5, until)
                             : run_borrowing<float>(options, frames, true, 6, until);
                     ASSERT_EQ(found.items, expected.items) << batch << " " << until;
-                    ASSERT_EQ(found.reports.size(), expected.reports.size());
+                    ASSERT_EQ(found.statuses.size(), expected.statuses.size());
                     for (std::size_t i = 0; i < frames.size(); ++i) {
-                        EXPECT_EQ(found.reports[i].iterations,
-                                  expected.reports[i].iterations);
-                        EXPECT_EQ(found.reports[i].unsatisfied,
-                                  expected.reports[i].unsatisfied);
+                        EXPECT_EQ(found.statuses[i].iterations,
+                                  expected.statuses[i].iterations);
+                        EXPECT_EQ(found.statuses[i].unsatisfied,
+                                  expected.statuses[i].unsatisfied);
                     }
                 }
             }
@@ -236,16 +236,16 @@ TEST(ldpc_decoder, PartialBatch_IsSentWhenDue)
     const auto frames = send(options.codes, 1, false, 6);
     const auto decoder = ldpc_decoder::make(options);
     const auto bytes = as_bytes(frames[0].llr, 2);
-    EXPECT_EQ(decoder->push(bytes.data(), bytes.size()), bytes.size());
+    EXPECT_EQ(decoder->push(bytes), bytes.size());
     std::vector<std::uint8_t> out(decoder->output_bits(0) / 8);
     decoder->set_max_latency_ms(20);
     for (int i = 0; i < 100 && !decoder->due(); ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     EXPECT_TRUE(decoder->due());
-    decoder->push(nullptr, 0);
+    decoder->push({});
     EXPECT_TRUE(decoder->wait(std::chrono::seconds(10)));
-    EXPECT_EQ(decoder->pull_packed(out.data(), out.size()), out.size());
+    EXPECT_EQ(decoder->pull(packed_bits(out)), out.size());
     EXPECT_EQ(out, qa::pack(frames[0].bits, frames[0].bits.size()));
 }
 
@@ -294,10 +294,10 @@ TEST(ldpc_decoder, GarbageFrames_DoNotAffectOthers)
         EXPECT_TRUE(std::equal(frames[good].bits.begin(),
                                frames[good].bits.end(),
                                o.items.begin() + good * k));
-        EXPECT_EQ(o.reports[good].unsatisfied, 0u);
+        EXPECT_EQ(o.statuses[good].unsatisfied, 0u);
     }
-    EXPECT_GT(o.reports[0].unsatisfied, 0u);
-    EXPECT_EQ(o.reports[0].iterations, 25u);
+    EXPECT_GT(o.statuses[0].unsatisfied, 0u);
+    EXPECT_EQ(o.statuses[0].iterations, 25u);
 }
 
 TEST(ldpc_decoder, IncompleteFrame_IsDropped)
@@ -308,18 +308,18 @@ TEST(ldpc_decoder, IncompleteFrame_IsDropped)
     const auto frames = send(options.codes, 1, false, 6);
     const auto bytes = as_bytes(frames[0].llr, 2);
     const auto decoder = ldpc_decoder::make(options);
-    decoder->push(bytes.data(), 1000);
+    decoder->push({ bytes.data(), 1000 });
     EXPECT_EQ(decoder->missing(), 15200u);
     decoder->drop_incomplete();
     EXPECT_EQ(decoder->missing(), 0u);
-    decoder->push(bytes.data(), bytes.size());
-    decoder->push(bytes.data(), 77);
+    decoder->push(bytes);
+    decoder->push({ bytes.data(), 77 });
     decoder->finish();
     std::vector<std::uint8_t> out(5000);
     std::size_t n = 0;
     while (!decoder->done()) {
         decoder->wait(std::chrono::milliseconds(100));
-        n += decoder->pull_packed(out.data() + n, out.size() - n);
+        n += decoder->pull(packed_bits(span(out).from(n)));
     }
     EXPECT_EQ(n, 1800u);
     out.resize(n);
@@ -368,14 +368,32 @@ TEST(ldpc_decoder, CodeWithoutMessageBits_GivesOnlyCodewords)
     options.codeword = true;
     const auto decoder = ldpc_decoder::make(options);
     const std::int8_t values[] = { 3, 1 };
-    EXPECT_EQ(decoder->push(values, 2), 2u);
+    EXPECT_EQ(decoder->push({ values, 2 }), 2u);
     decoder->finish();
     std::uint8_t bits[] = { 7, 7 };
     while (!decoder->done()) {
         decoder->wait(std::chrono::milliseconds(100));
-        decoder->pull_bits(bits, 2);
+        decoder->pull({ bits, 2, false });
     }
     EXPECT_EQ(bits[0] + bits[1], 0);
+}
+
+TEST(ldpc_decoder, ItemsOfAnotherType_AreRefused)
+{
+    ldpc_options options;
+    options.codes = { ldpc_code::standard("dvbs2", "short", "1/2") };
+    options.backend = backend::cpu;
+    const std::vector<std::int8_t> steps(4);
+    const std::vector<std::complex<float>> symbols(4);
+    const auto values = ldpc_decoder::make(options);
+    EXPECT_THROW(values->push(symbols), std::invalid_argument);
+    EXPECT_EQ(values->push(steps), 4u);
+    EXPECT_EQ(values->missing(), 16196u);
+    options.symbols = ldpc_symbols::float32;
+    options.constellations = { { "qpsk", "1/2", "short" } };
+    const auto demapping = ldpc_decoder::make(options);
+    EXPECT_THROW(demapping->push(steps), std::invalid_argument);
+    EXPECT_EQ(demapping->push(symbols), 4u);
 }
 
 TEST(ldpc_decoder, FramesOfSeveralCodes_DecodeWithCuda)

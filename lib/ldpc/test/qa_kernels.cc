@@ -35,7 +35,7 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
     const cuda::buffer<std::uint8_t> input(values.size());
     const cuda::buffer<std::uint8_t> output(frames.size() *
                                             setup.frame_output_bytes(code));
-    const cuda::buffer<frame_status> status(frames.size());
+    const cuda::buffer<ldpc_status> status(frames.size());
     const cuda::buffer<std::uint8_t> scratch(kernel.scratch_bytes(frames.size()));
     const cuda::stream stream;
     const auto copy = [&stream](void* to, const void* from, std::size_t bytes) {
@@ -61,7 +61,7 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
                   scratch.get(),
                   stream.get());
     std::vector<std::uint8_t> bytes(output.bytes());
-    std::vector<frame_status> states(frames.size());
+    std::vector<ldpc_status> states(frames.size());
     copy(bytes.data(), output.get(), bytes.size());
     copy(states.data(), status.get(), status.bytes());
     cuda::check(cudaStreamSynchronize(stream.get()), "LDPC kernel");

@@ -123,7 +123,7 @@ TEST(ldpc_decoder, SoftOutput_EqualsModel)
                     EXPECT_TRUE(o.items == as_items(wanted));
                     EXPECT_TRUE(o.kept ==
                                 (extrinsic ? wanted : std::vector<std::int8_t>()));
-                    EXPECT_EQ(o.reports.size(), frames.size());
+                    EXPECT_EQ(o.statuses.size(), frames.size());
                 }
                 if (extrinsic) {
                     continue;
@@ -184,7 +184,7 @@ TEST(ldpc_decoder, NewScale_HoldsFromNextFrame)
         } else if (scale < 1) {
             decoder->set_soft_scale(scale);
         }
-        EXPECT_EQ(decoder->push(f.llr.data(), f.llr.size()), 504u);
+        EXPECT_EQ(decoder->push(f.llr), 504u);
         options.llr_scale = scale;
         const auto llrs = llrs_by_model(options, { f }, false);
         wanted.insert(wanted.end(), llrs.begin(), llrs.end());
@@ -194,10 +194,10 @@ TEST(ldpc_decoder, NewScale_HoldsFromNextFrame)
     std::size_t n = 0;
     while (!decoder->done()) {
         decoder->wait(std::chrono::milliseconds(100));
-        n += decoder->pull_llrs(found.data() + n, found.size() - n);
+        n += decoder->pull(span(found).from(n));
     }
     found.resize(n);
     EXPECT_EQ(found, wanted);
-    EXPECT_THROW(decoder->pull_packed(nullptr, 0), std::logic_error);
+    EXPECT_THROW(decoder->pull({ nullptr, 0, true }), std::logic_error);
     EXPECT_THROW(decoder->set_soft_scale(0), std::invalid_argument);
 }

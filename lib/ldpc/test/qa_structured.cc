@@ -401,11 +401,12 @@ TEST(ldpc_positions, FramesWithUnsentBits_Decode)
             std::size_t in = 0, out = 0;
             while (!decoder->done()) {
                 if (in < values.size()) {
-                    in += decoder->push(&values[in], std::min(piece, values.size() - in));
+                    in += decoder->push(
+                        { &values[in], std::min(piece, values.size() - in) });
                 } else {
                     decoder->finish();
                 }
-                out += decoder->pull_bits(&bits[out], bits.size() - out);
+                out += decoder->pull(unpacked_bits(span(bits).from(out)));
             }
             EXPECT_EQ(out, bits.size()) << code.name();
             EXPECT_EQ(bits, messages) << code.name();

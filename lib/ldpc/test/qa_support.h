@@ -82,7 +82,7 @@ inline std::vector<float> in_halves(std::vector<float> values, const message_rul
 
 struct decoded {
     std::vector<std::uint8_t> bytes;
-    frame_status status;
+    ldpc_status status;
     std::vector<std::int8_t> llrs; // empty if the setup has no soft output
 };
 
@@ -175,7 +175,7 @@ decode(batch_decoder<job>& decoder, const setup& setup, const std::vector<frame>
         const auto* const from =
             reinterpret_cast<const std::uint8_t*>(output.data()) + places[i].output;
         results.push_back({ { from, from + (bits + 7) / 8 },
-                            reinterpret_cast<const frame_status*>(status.data())[i],
+                            reinterpret_cast<const ldpc_status*>(status.data())[i],
                             llrs_at(from, setup, code) });
     }
     return results;

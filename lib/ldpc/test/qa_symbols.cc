@@ -414,12 +414,11 @@ TEST(Symbols, SeveralModcods_DecodeAsOnCpu)
         result r;
         const auto pull = [&] {
             std::vector<std::uint8_t> some(5000);
-            while (const auto n = d->pull_packed(some.data(), some.size())) {
+            while (const auto n = d->pull(packed_bits(some))) {
                 r.bytes.insert(r.bytes.end(), some.begin(), some.begin() + n);
-                ldpc_decoder::report report;
-                if (d->take_report(report)) {
-                    r.iterations.push_back(report.iterations);
-                    r.unsatisfied.push_back(report.unsatisfied);
+                if (const auto status = d->status()) {
+                    r.iterations.push_back(status->iterations);
+                    r.unsatisfied.push_back(status->unsatisfied);
                 }
             }
         };
@@ -431,7 +430,7 @@ TEST(Symbols, SeveralModcods_DecodeAsOnCpu)
             for (std::size_t first = 0; first < n;) {
                 const auto most = std::min(piece, n - first);
                 if (piece < n) {
-                    first += d->push(symbols.data() + begin + first, most);
+                    first += d->push({ symbols.data() + begin + first, most });
                 } else {
                     const auto borrowed = memory_of(*d).borrowed();
                     first +=
@@ -478,7 +477,7 @@ TEST(Symbols, StrongSymbolsInFrame_AreDecoded)
     std::normal_distribution<double> noise(0, std::sqrt(0.05));
     std::vector<std::uint8_t> sent, found, some(5000);
     const auto pull = [&] {
-        while (const auto n = d->pull_packed(some.data(), some.size())) {
+        while (const auto n = d->pull(packed_bits(some))) {
             found.insert(found.end(), some.begin(), some.begin() + n);
         }
     };
@@ -506,7 +505,7 @@ TEST(Symbols, StrongSymbolsInFrame_AreDecoded)
                 std::polar(strong.magnitude, float(random() % 628) / 100);
         }
         for (std::size_t first = 0; first < symbols.size(); pull()) {
-            first += d->push(symbols.data() + first, symbols.size() - first);
+            first += d->push(span(symbols).from(first));
             d->wait(std::chrono::milliseconds(1));
         }
     }

@@ -45,20 +45,27 @@ inline std::vector<std::int8_t> as_bytes(const std::vector<float>& llr, float sc
 struct outcome {
     std::vector<std::uint8_t> items;
     std::vector<std::int8_t> kept; // LLRs of all frames, if the option keep_soft is set
-    std::vector<ldpc_decoder::report> reports;
+    std::vector<ldpc_decoder::frame_status> statuses;
 };
 
-inline std::size_t pull_from(ldpc_decoder& decoder,
-                             const ldpc_options& options,
-                             bool packed,
-                             std::vector<std::uint8_t>& capacity)
+// Pulls up to a random number of items.
+inline std::size_t pull_to(outcome& o,
+                           ldpc_decoder& decoder,
+                           const ldpc_options& options,
+                           bool packed,
+                           std::mt19937& random)
 {
-    if (options.soft != ldpc_soft_output::none) {
-        return decoder.pull_llrs(reinterpret_cast<std::int8_t*>(capacity.data()),
-                                 capacity.size());
+    std::vector<std::uint8_t> some(1 + random() % 5000);
+    auto* const llrs = reinterpret_cast<std::int8_t*>(some.data());
+    const auto n = options.soft != ldpc_soft_output::none
+                       ? decoder.pull({ llrs, some.size() })
+                       : decoder.pull({ some, packed });
+    o.items.insert(o.items.end(), some.begin(), some.begin() + n);
+    if (const auto status = decoder.status()) {
+        o.statuses.push_back(*status);
+        o.kept.insert(o.kept.end(), decoder.llrs().begin(), decoder.llrs().end());
     }
-    return packed ? decoder.pull_packed(capacity.data(), capacity.size())
-                  : decoder.pull_bits(capacity.data(), capacity.size());
+    return n;
 }
 
 // Pushes frames in chunks of any size, and pulls whenever output is ready.
@@ -70,17 +77,7 @@ inline outcome run(const ldpc_options& options,
     const auto decoder = ldpc_decoder::make(options);
     std::mt19937 random(seed);
     outcome o;
-    const auto pull = [&] {
-        std::vector<std::uint8_t> capacity(1 + random() % 5000);
-        const auto n = pull_from(*decoder, options, packed, capacity);
-        o.items.insert(o.items.end(), capacity.begin(), capacity.begin() + n);
-        ldpc_decoder::report r;
-        if (decoder->take_report(r)) {
-            o.reports.push_back(r);
-            o.kept.insert(o.kept.end(), decoder->llrs().begin(), decoder->llrs().end());
-        }
-        return n;
-    };
+    const auto pull = [&] { return pull_to(o, *decoder, options, packed, random); };
     for (const auto& f : frames) {
         decoder->select(f.code);
         const auto bytes = as_bytes(f.llr, options.llr_scale);
@@ -88,8 +85,8 @@ inline outcome run(const ldpc_options& options,
             const auto n = std::min<std::size_t>(
                 f.llr.size() - first, random() % 4 ? random() % 9000 : f.llr.size());
             const auto taken = options.format == llr_format::int8
-                                   ? decoder->push(bytes.data() + first, n)
-                                   : decoder->push(f.llr.data() + first, n);
+                                   ? decoder->push({ bytes.data() + first, n })
+                                   : decoder->push({ f.llr.data() + first, n });
             first += taken;
             EXPECT_EQ(decoder->missing(),
                       first == f.llr.size() ? 0
@@ -151,17 +148,7 @@ outcome run_borrowing(ldpc_options options,
         std::fill_n(ring.begin() + kept, n, junk);
         kept += n;
     };
-    const auto pull = [&] {
-        std::vector<std::uint8_t> capacity(1 + random() % 5000);
-        const auto n = pull_from(*decoder, options, packed, capacity);
-        o.items.insert(o.items.end(), capacity.begin(), capacity.begin() + n);
-        ldpc_decoder::report r;
-        if (decoder->take_report(r)) {
-            o.reports.push_back(r);
-            o.kept.insert(o.kept.end(), decoder->llrs().begin(), decoder->llrs().end());
-        }
-        return n;
-    };
+    const auto pull = [&] { return pull_to(o, *decoder, options, packed, random); };
     const auto pass = [&](std::size_t end, bool skip) {
         while (taken < end) {
             const auto n = std::min<std::size_t>(
@@ -174,7 +161,8 @@ outcome run_borrowing(ldpc_options options,
                                                          taken + n - kept);
                 EXPECT_EQ(memory_of(*decoder).borrowed(), taken + some - kept);
             } else {
-                some = skip ? decoder->skip(n) : decoder->push(ring.data() + taken, n);
+                some =
+                    skip ? decoder->skip(n) : decoder->push({ ring.data() + taken, n });
             }
             taken += some;
             if (random() % 50 == 0) {
@@ -229,12 +217,12 @@ expect_all(const outcome& o, const std::vector<sent_frame>& frames, bool packed)
     }
     EXPECT_EQ(o.items.size(), wanted.size());
     EXPECT_TRUE(o.items == wanted);
-    ASSERT_EQ(o.reports.size(), frames.size());
+    ASSERT_EQ(o.statuses.size(), frames.size());
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        EXPECT_EQ(o.reports[i].frame, i);
-        EXPECT_EQ(o.reports[i].code, frames[i].code);
-        EXPECT_EQ(o.reports[i].unsatisfied, 0u);
-        EXPECT_GE(o.reports[i].iterations, 1u);
+        EXPECT_EQ(o.statuses[i].frame, i);
+        EXPECT_EQ(o.statuses[i].code, frames[i].code);
+        EXPECT_EQ(o.statuses[i].unsatisfied, 0u);
+        EXPECT_GE(o.statuses[i].iterations, 1u);
     }
 }
 

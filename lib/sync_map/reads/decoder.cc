@@ -63,9 +63,9 @@ public:
     {
     }
 
-    bool push_frame(const void* items, std::size_t count, const float* priors) override
+    bool push_frame(input_items items, const float* priors) override
     {
-        return d_decoder->push_frame(items, count, priors);
+        return d_decoder->push_frame(items, priors);
     }
     bool pull(sync_decoder::frame& f) override { return d_decoder->pull(f); }
 
@@ -110,7 +110,7 @@ public:
     {
     }
 
-    bool push_frame(const void* items, std::size_t count, const float* priors) override
+    bool push_frame(input_items items, const float* priors) override
     {
         if (full()) {
             advance();
@@ -121,7 +121,7 @@ public:
         if (!d_open) {
             open(priors);
         }
-        add_read(static_cast<const std::byte*>(items), count);
+        add_read(items);
         if (d_open->lengths.size() == d_options.reads) {
             d_waiting.push_back(std::move(d_open));
             ++d_whole;
@@ -156,7 +156,7 @@ public:
     {
         d_finishing = true;
         while (d_open) {
-            push_frame(nullptr, 0, nullptr);
+            push_frame({}, nullptr);
         }
         advance();
     }
@@ -277,14 +277,16 @@ private:
         d_rule.begin(w.beliefs, d_options.priors ? priors : nullptr);
     }
 
-    void add_read(const std::byte* items, std::size_t count)
+    void add_read(const input_items& items)
     {
+        const auto count = items.size();
         auto& w = *d_open;
         w.begins.push_back(w.items.size());
         const bool possible = length_of_frame(d_setup, count) >= 0;
         w.lengths.push_back(possible ? count : beyond_limits);
         if (possible && count > 0) {
-            w.items.insert(w.items.end(), items, items + count * d_setup.item_bytes());
+            const auto* const from = static_cast<const std::byte*>(items.data());
+            w.items.insert(w.items.end(), from, from + count * d_setup.item_bytes());
         }
     }
 
@@ -323,8 +325,8 @@ private:
             return false;
         }
         const auto r = w.step % d_options.reads;
-        return d_decoder->push_frame(
-            w.items.data() + w.begins[r], w.lengths[r], d_rule.priors(w.beliefs, r));
+        return d_decoder->push_frame({ w.items.data() + w.begins[r], w.lengths[r] },
+                                     d_rule.priors(w.beliefs, r));
     }
 
     void take(const sync_decoder::frame& f)

@@ -5,6 +5,7 @@
  * decoded frames in order, and changes the channel between frames. */
 
 #include "decoder_impl.h"
+#include <cstring>
 
 namespace gr::gpufec {
 
@@ -32,6 +33,51 @@ sync_decoder_impl::sync_decoder_impl(const sync_options& options,
       d_options(options),
       d_notified(std::move(notified))
 {
+}
+
+item_type sync_decoder_impl::expected_type() const
+{
+    return !d_options.soft_input                     ? item_type::uint8
+           : d_options.item_bytes() == sizeof(float) ? item_type::float32
+                                                     : item_type::group;
+}
+
+item_type sync_decoder_impl::output_type() const
+{
+    switch (d_options.output) {
+    case sync_output::symbols:
+        return d_setup->symbol_bytes() == 1 ? item_type::uint8 : item_type::uint16;
+    case sync_output::llr:
+        return item_type::int8;
+    case sync_output::posteriors64:
+        return item_type::float64;
+    case sync_output::posteriors:
+    case sync_output::extrinsics:
+        break;
+    }
+    return item_type::float32;
+}
+
+std::size_t sync_decoder_impl::pull(output_items out)
+{
+    static constexpr std::size_t bytes[] = { 0, 1, 1, 2, 4, 8 }; // of each item_type
+    const auto type = output_type();
+    const auto size = bytes[int(type)];
+    out.require(type);
+    const auto n = d_setup->outputs * symbol_bytes() / size;
+    require(out.size() >= n,
+            "size of output",
+            out.size(),
+            "at least " + std::to_string(n) + " items, those of a frame");
+    frame f;
+    if (!pull(f)) {
+        return 0;
+    }
+    d_status = f;
+    if (!f.in_place) {
+        std::memcpy(out.data(), f.output, f.output_bytes);
+    }
+    return n;
 }
 
 bool sync_decoder_impl::ready()
@@ -77,6 +123,7 @@ void sync_decoder_impl::open_channel()
 void sync_decoder_impl::restart()
 {
     d_count = d_emitted = 0;
+    d_status.reset();
     d_number = 0;
     d_links_failed = d_frames_again = 0;
     d_places.clear();

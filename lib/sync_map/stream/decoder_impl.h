@@ -18,6 +18,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace gr::gpufec {
 
@@ -36,6 +37,10 @@ public:
     std::uint64_t links_failed() const override { return d_links_failed; }
     std::uint64_t frames_again() const override { return d_frames_again; }
 
+    std::size_t pull(output_items out) override;
+    using sync_decoder::pull;
+    std::optional<frame_status> status() override { return std::exchange(d_status, {}); }
+
     bool ready() override;
     bool wait(std::chrono::milliseconds limit) override;
 
@@ -49,6 +54,10 @@ protected:
     friend class stream_engine;
     friend class sequential_frames;
     friend class searching_frames;
+
+    // Returns the type of received items.
+    item_type expected_type() const;
+    item_type output_type() const;
 
     // Opens the pipeline for the channel of d_options.
     void open_channel();
@@ -92,7 +101,8 @@ protected:
     // Whether decoder_hooks::wake was called.
     const std::shared_ptr<std::atomic<bool>> d_notified;
     std::uint64_t d_links_failed = 0, d_frames_again = 0;
-    bool d_said_carried = false; // whether carried frames were reported
+    bool d_said_carried = false;          // whether carried frames were reported
+    std::optional<frame_status> d_status; // status of the latest frame, not yet read
 };
 
 //! Makes a decoder of frames that the caller marks.

@@ -22,13 +22,15 @@ public:
         open_channel();
     }
 
-    bool push_frame(const void* items, std::size_t count, const float* priors) override
+    bool push_frame(input_items items, const float* priors) override
     {
+        items.require(expected_type());
+        const auto count = items.size();
         if (!capacity_for_frame()) {
             return false;
         }
         if (!d_setup->placed) {
-            write_framed(*d_setup, items, count, priors, next_input());
+            write_framed(*d_setup, items.data(), count, priors, next_input());
             added({ 0, std::int64_t(count) });
             return true;
         }
@@ -43,7 +45,7 @@ public:
         if (kept > 0) {
             const auto size = d_setup->item_bytes();
             std::memcpy(d_pipeline->filling()->input + d_layout.items_at + d_items * size,
-                        items,
+                        items.data(),
                         kept * size);
         }
         add_placed({ length, std::uint32_t(d_items) }, count);
@@ -52,13 +54,15 @@ public:
 
     // Appends items of the open frame, up to the length that can be decoded; further
     // items are only counted.
-    std::size_t push(const void* items, std::size_t count) override
+    std::size_t push(input_items items) override
     {
+        items.require(expected_type());
+        const auto count = items.size();
         d_pipeline.require_this_process(); // items that complete no frame do not reach it
         const std::size_t most = d_setup->max_items;
         const auto size = d_setup->item_bytes();
         const auto kept = std::min(count, most - std::min(most, d_part.size() / size));
-        const auto* const from = static_cast<const std::byte*>(items);
+        const auto* const from = static_cast<const std::byte*>(items.data());
         d_part.insert(d_part.end(), from, from + kept * size);
         d_have += count;
         return count;
@@ -68,7 +72,7 @@ public:
     {
         if (!borrowing()) {
             const bool whole = d_part.size() == d_have * d_setup->item_bytes();
-            if (!push_frame(d_part.data(), whole ? d_have : beyond_limits, priors)) {
+            if (!push_frame({ d_part.data(), whole ? d_have : beyond_limits }, priors)) {
                 return false;
             }
             d_part.clear();
@@ -91,6 +95,7 @@ public:
         return borrowing() ? take_borrowed(count, false) : count;
     }
 
+    using sync_decoder_impl::pull;
     bool pull(frame& f) override
     {
         release_emitted();

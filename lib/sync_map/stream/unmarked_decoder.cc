@@ -28,22 +28,25 @@ public:
         open_channel();
     }
 
-    bool push_frame(const void*, std::size_t, const float*) override { refuse_frames(); }
+    bool push_frame(input_items, const float*) override { refuse_frames(); }
     bool end_frame(const float*) override { refuse_frames(); }
     std::size_t skip(std::size_t) override { refuse_frames(); }
 
-    std::size_t push(const void* items, std::size_t count) override
+    std::size_t push(input_items items) override
     {
+        items.require(expected_type());
+        const auto count = items.size();
         d_pipeline.require_this_process(); // items that complete no frame do not reach it
         if (d_next || capacity() < count) {
             advance();
         }
         const auto n = std::min(count, capacity());
-        d_engine->d_cutter.push(items, n);
+        d_engine->d_cutter.push(items.data(), n);
         advance();
         return n;
     }
 
+    using sync_decoder_impl::pull;
     bool pull(frame& f) override
     {
         release_emitted();

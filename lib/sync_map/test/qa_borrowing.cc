@@ -25,7 +25,7 @@ public:
     // Offers up to `count` more items, or pushes them after end().
     std::size_t give(std::size_t count)
     {
-        const auto n = d_over ? d_decoder.push(d_items.data() + d_taken, count)
+        const auto n = d_over ? d_decoder.push({ d_items.data() + d_taken, count })
                               : memory_of(d_decoder).borrow(d_ring.data() + d_back,
                                                             d_taken - d_back + count);
         return took(n);
@@ -132,7 +132,7 @@ TEST(sync_decoder_borrowing, BorrowedFrames_DecodeAsPushed)
     {
         const auto decoder = sync_decoder::make(o);
         for (const auto& frame : data.received) {
-            while (!decoder->push_frame(frame.data(), frame.size())) {
+            while (!decoder->push_frame(frame)) {
                 take_all<float>(*decoder, pushed);
                 decoder->wait(milliseconds(10));
             }

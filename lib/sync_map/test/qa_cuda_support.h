@@ -106,8 +106,8 @@ inline std::vector<double> decode_all(const test_frames& data,
         for (std::size_t at = 0; at < count;) {
             const auto* const next = items + at * options.item_bytes();
             at += options.mode == sync_mode::stream
-                      ? decoder->push(next, count - at)
-                      : (decoder->push_frame(next, count - at) ? count - at : 0);
+                      ? decoder->push({ next, count - at })
+                      : (decoder->push_frame({ next, count - at }) ? count - at : 0);
             take();
         }
     }

@@ -114,7 +114,7 @@ TEST(sync_decoder_stream, Stream_ErrsAsSeldomAsFrames)
         const auto framed = sync_decoder::make(o);
         decoded_stream known;
         for (const auto& frame : data.received) {
-            while (!framed->push_frame(frame.data(), frame.size())) {
+            while (!framed->push_frame(frame)) {
                 framed->wait(milliseconds(10));
                 take_all<std::uint8_t>(*framed, known);
             }
@@ -246,7 +246,7 @@ TEST(sync_decoder_frames, Frames_LeaveInOrderWithTheirResults)
     const auto decoder = sync_decoder::make(o);
     decoded_stream out;
     for (const auto& frame : data.received) {
-        while (!decoder->push_frame(frame.data(), frame.size())) {
+        while (!decoder->push_frame(frame)) {
             take_all<double>(*decoder, out);
             decoder->wait(milliseconds(10));
         }
@@ -270,6 +270,43 @@ TEST(sync_decoder_frames, Frames_LeaveInOrderWithTheirResults)
     }
 }
 
+TEST(sync_decoder_frames, OutputAndStatus_ArePulledWithTheirTypes)
+{
+    auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 3);
+    auto& o = data.options;
+    o.backend = backend::cpu;
+    data.received[1].resize(3); // this frame cannot be decoded
+    const auto decoder = sync_decoder::make(o);
+    std::vector<double> posteriors(16 * 12);
+    EXPECT_THROW(decoder->push_frame(posteriors), std::invalid_argument);
+    std::vector<std::uint8_t> symbols(16 * 12);
+    EXPECT_THROW(decoder->pull(symbols), std::invalid_argument);
+    EXPECT_THROW(decoder->pull({ posteriors.data(), 16 * 12 - 1 }),
+                 std::invalid_argument);
+    for (const auto& frame : data.received) {
+        ASSERT_TRUE(decoder->push_frame(frame));
+    }
+    decoder->finish();
+    EXPECT_FALSE(decoder->status());
+    for (std::size_t f = 0; f < data.received.size(); ++f) {
+        while (!decoder->ready()) {
+            decoder->wait(milliseconds(100));
+        }
+        ASSERT_EQ(decoder->pull(posteriors), posteriors.size());
+        const auto status = decoder->status();
+        ASSERT_TRUE(status);
+        EXPECT_FALSE(decoder->status());
+        EXPECT_EQ(status->number, f);
+        EXPECT_EQ(status->status.valid, f != 1);
+        if (f != 1) {
+            const auto expected = reference_of(data, o, f);
+            EXPECT_LE(largest_difference(posteriors, expected.posteriors), 1e-10);
+        }
+    }
+    EXPECT_TRUE(decoder->done());
+    EXPECT_EQ(decoder->pull(posteriors), 0u);
+}
+
 TEST(sync_decoder_frames, PartialBatch_IsSentWhenDue)
 {
     auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 }, 1);
@@ -277,7 +314,7 @@ TEST(sync_decoder_frames, PartialBatch_IsSentWhenDue)
     data.options.batch = 100;
     data.options.max_latency_ms = 1;
     const auto decoder = sync_decoder::make(data.options);
-    decoder->push_frame(data.received[0].data(), data.received[0].size());
+    decoder->push_frame(data.received[0]);
     sync_decoder::frame f;
     for (int k = 0; k < 1000 && !decoder->pull(f); ++k) {
         decoder->wait(milliseconds(5));
@@ -294,8 +331,7 @@ TEST(sync_decoder_frames, ChannelChange_AppliesToLaterFrames)
     const auto decoder = sync_decoder::make(o);
     const auto decode = [&](std::size_t f) {
         decoded_stream out;
-        EXPECT_TRUE(
-            decoder->push_frame(data.received[f].data(), data.received[f].size()));
+        EXPECT_TRUE(decoder->push_frame(data.received[f]));
         decoder->flush();
         decoder->wait(milliseconds(10000));
         take_all<double>(*decoder, out);
@@ -315,7 +351,7 @@ TEST(sync_decoder_frames, UndecodableChannel_IsRefusedAtOnce)
     data.options.backend = backend::cpu;
     const auto decoder = sync_decoder::make(data.options);
     EXPECT_THROW(decoder->set_channel({ 0.99, 0.001 }), std::invalid_argument);
-    EXPECT_TRUE(decoder->push_frame(data.received[0].data(), data.received[0].size()));
+    EXPECT_TRUE(decoder->push_frame(data.received[0]));
 }
 
 TEST(sync_simulation, Deviation_IsThatOfFrames)
@@ -364,13 +400,13 @@ std::pair<unsigned, bool> count_wrong(sync_options o, const test_frames& data)
     };
     for (const auto& items : data.received) {
         if (o.mode == sync_mode::framed) {
-            while (!decoder->push_frame(items.data(), items.size())) {
+            while (!decoder->push_frame(items)) {
                 pull();
                 decoder->wait(milliseconds(10));
             }
         } else {
             for (std::size_t at = 0; at < items.size();) {
-                at += decoder->push(items.data() + at, items.size() - at);
+                at += decoder->push(span(items).from(at));
                 pull();
             }
         }

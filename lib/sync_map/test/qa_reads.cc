@@ -98,7 +98,7 @@ decoded_reads decode_with(Decoder& decoder, const test_reads& data)
         const auto* const priors =
             data.priors.empty() ? nullptr : data.priors[k / data.options.reads].data();
         const auto count = y.size() / data.options.item_bytes();
-        while (!decoder.push_frame(y.data(), count, priors)) {
+        while (!decoder.push_frame({ y.data(), count }, priors)) {
             take_all<Value>(decoder, out);
             decoder.wait(milliseconds(10));
         }
@@ -400,7 +400,7 @@ TEST_P(sync_reads, FlushedReads_Leave)
     const auto decoder = sync_reads_decoder::make(data.options);
     for (unsigned r = 0; r < 6; ++r) {
         const auto& y = data.received[r];
-        ASSERT_TRUE(decoder->push_frame(y.data(), y.size()));
+        ASSERT_TRUE(decoder->push_frame(y));
     }
     EXPECT_FALSE(decoder->ready());
     decoder->flush();

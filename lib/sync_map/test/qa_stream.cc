@@ -87,7 +87,7 @@ decoded_stream decode(const sync_options& options,
     hooks.log = [&](log_level, const std::string& text) { out.said.push_back(text); };
     const auto decoder = sync_decoder::make(options, hooks);
     for (std::size_t at = 0; at < items.size();) {
-        at += decoder->push(items.data() + at, std::min(piece, items.size() - at));
+        at += decoder->push({ items.data() + at, std::min(piece, items.size() - at) });
         take_all(*decoder, out);
     }
     finish(*decoder, [&] { take_all(*decoder, out); });
@@ -365,7 +365,7 @@ TEST_P(sync_stream_search, DISABLED_LongNoise_LosesLockInConstantMemory)
             item = random() >> 31;
         }
         for (std::size_t at = 0; at < items.size();) {
-            at += decoder->push(items.data() + at, items.size() - at);
+            at += decoder->push(span(items).from(at));
             take();
         }
         pushed += items.size();
@@ -628,8 +628,8 @@ TEST_P(sync_stream_search, ChannelChange_KeepsLock)
     decoded_stream out;
     const auto decoder = sync_decoder::make(o);
     for (std::size_t at = 0, next = 0; at < items.size();) {
-        at += decoder->push(items.data() + at,
-                            std::min<std::size_t>(1000, items.size() - at));
+        at += decoder->push(
+            { items.data() + at, std::min<std::size_t>(1000, items.size() - at) });
         take_all(*decoder, out);
         if (at > next) {
             decoder->set_channel(next % 2 ? bsid_model(5e-3, 5e-3)
@@ -673,13 +673,14 @@ TEST_P(sync_stream_search, ChannelWithoutSearch_IsDecodedSequentially)
     for (const auto& channel : { o.channel, other.channel, o.channel }) {
         decoder->set_channel(channel);
         for (const auto end = at + items.size() / 3; at < end;) {
-            at += decoder->push(items.data() + at, std::min<std::size_t>(500, end - at));
+            at += decoder->push(
+                { items.data() + at, std::min<std::size_t>(500, end - at) });
             take_all(*decoder, out);
             EXPECT_GE(decoder->links_failed(), failed);
             failed = decoder->links_failed();
         }
     }
-    decoder->push(items.data() + at, items.size() - at);
+    decoder->push(span(items).from(at));
     finish(*decoder, [&] { take_all(*decoder, out); });
     EXPECT_GE(decoder->links_failed(), failed);
     EXPECT_GT(decoder->links_failed(), 0u);

@@ -45,8 +45,9 @@ decoded_stream decode_stream(const sync_options& options,
     const auto decoder = sync_decoder::make(options);
     decoded_stream out;
     const auto size = options.item_bytes(), count = items.size() / size;
+    const auto* const bytes = reinterpret_cast<const std::byte*>(items.data());
     for (std::size_t at = 0; at < count;) {
-        at += decoder->push(items.data() + at * size, std::min(piece, count - at));
+        at += decoder->push({ bytes + at * size, std::min(piece, count - at) });
         take_all<Value>(*decoder, out);
     }
     finish(*decoder, [&] { take_all<Value>(*decoder, out); });

@@ -25,12 +25,10 @@ std::size_t pull_ldpc(ldpc_decoder& decoder,
                       std::uint8_t* to,
                       std::size_t capacity)
 {
-    if constexpr (Form == ldpc_gives::packed) {
-        return decoder.pull_packed(to, capacity);
-    } else if constexpr (Form == ldpc_gives::bits) {
-        return decoder.pull_bits(to, capacity);
+    if constexpr (Form == ldpc_gives::packed || Form == ldpc_gives::bits) {
+        return decoder.pull({ to, capacity, Form == ldpc_gives::packed });
     }
-    const auto n = decoder.pull_llrs(reinterpret_cast<std::int8_t*>(to), capacity);
+    const auto n = decoder.pull({ reinterpret_cast<std::int8_t*>(to), capacity });
     for (std::size_t i = 0; i < n; ++i) {
         to[i] = positive_bit ? std::uint8_t(-to[i]) : to[i];
     }
@@ -70,7 +68,7 @@ struct ldpc_frames_of {
                          decoder->select(code);
                      }
                      const auto taken =
-                         decoder->push(items->data() + 120 * f + first, n - first);
+                         decoder->push({ items->data() + 120 * f + first, n - first });
                      return first + taken == n ? 120 - first : taken;
                  },
                  [=](std::uint8_t* to, std::size_t capacity) {
@@ -174,12 +172,12 @@ struct ldpc_symbol_frames {
                          return first < n ? ring->borrow(*decoder, n - first)
                                           : ring->skip(*decoder, 60 - first);
                      }
-                     return first < n
-                                ? decoder->push(items.data() + 60 * f + first, n - first)
-                                : 60 - first;
+                     return first < n ? decoder->push(
+                                            { items.data() + 60 * f + first, n - first })
+                                      : 60 - first;
                  },
                  [=](std::uint8_t* to, std::size_t capacity) {
-                     const auto n = decoder->pull_packed(to, capacity);
+                     const auto n = decoder->pull({ to, capacity, true });
                      if (Borrowed) {
                          ring->release_borrowed(*decoder);
                      }

@@ -67,10 +67,9 @@ struct sync_frames {
                  [=](unsigned f, std::size_t first) {
                      const auto& frame = (*frames)[f];
                      if (Mode == sync_mode::framed) {
-                         return decoder->push_frame(frame.data(), frame.size()) * most;
+                         return decoder->push_frame(frame) * most;
                      }
-                     const auto taken =
-                         decoder->push(frame.data() + first, frame.size() - first);
+                     const auto taken = decoder->push(span(frame).from(first));
                      return first + taken == frame.size() ? most - first : taken;
                  },
                  [=](std::uint8_t* to, std::size_t capacity) {

@@ -37,12 +37,11 @@ struct viterbi_streams_of {
         }
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
-                     return decoder->push(items->data() + 2 * D * f + first,
-                                          2 * D - first);
+                     return decoder->push(
+                         { items->data() + 2 * D * f + first, 2 * D - first });
                  },
                  [=](std::uint8_t* to, std::size_t capacity) {
-                     return Bits ? decoder->pull_bits(to, capacity)
-                                 : decoder->pull_packed(to, capacity);
+                     return decoder->pull({ to, capacity, !Bits });
                  },
                  2 * D };
     }
@@ -85,7 +84,7 @@ struct viterbi_borrowed {
                      return ring->borrow(*decoder, 2 * D - first);
                  },
                  [=](std::uint8_t* to, std::size_t capacity) {
-                     const auto n = decoder->pull_packed(to, capacity);
+                     const auto n = decoder->pull({ to, capacity, true });
                      ring->release_borrowed(*decoder);
                      return n;
                  },
@@ -116,10 +115,10 @@ struct viterbi_frames {
         }
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
-                     return decoder->push(items->data() + n * f + first, n - first);
+                     return decoder->push({ items->data() + n * f + first, n - first });
                  },
                  [=](std::uint8_t* to, std::size_t capacity) {
-                     return decoder->pull_bits(to, capacity);
+                     return decoder->pull({ to, capacity, false });
                  },
                  n };
     }
@@ -164,7 +163,7 @@ struct viterbi_cut_frames {
                          const auto at =
                              portion * f + first - std::min(f + 1, whole) * gap;
                          return Borrowed ? ring->borrow(*decoder, count)
-                                         : decoder->push(&items[at], count);
+                                         : decoder->push({ &items[at], count });
                      };
                      if (Form == cut_frames::left_out && first < gap) {
                          return gap - first;
@@ -184,7 +183,7 @@ struct viterbi_cut_frames {
                                      : decoder->skip(gap - first);
                  },
                  [=](std::uint8_t* to, std::size_t capacity) {
-                     const auto pulled = decoder->pull_packed(to, capacity);
+                     const auto pulled = decoder->pull({ to, capacity, true });
                      if (Borrowed) {
                          ring->release_borrowed(*decoder);
                      }

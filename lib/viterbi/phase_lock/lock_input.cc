@@ -175,7 +175,7 @@ void lock_input::release_batch(std::uint64_t batch_end)
 std::size_t lock_input::push(const std::byte* items, std::size_t count, float scale)
 {
     if (d_passing) {
-        const auto n = d_decoder->push(items, count);
+        const auto n = d_decoder->push({ items, count });
         d_fed += n;
         return n;
     }

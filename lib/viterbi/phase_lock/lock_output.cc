@@ -193,56 +193,65 @@ bool lock_output::available()
     return false;
 }
 
-std::size_t lock_output::pull_packed(std::uint8_t* out, std::size_t capacity)
+std::size_t lock_output::pull(bit_span out)
 {
-    d_packed = true;
+    d_packed = out.packed;
     if (!available()) {
         return 0;
     }
     auto& s = d_segments[d_pulling];
-    const auto n = std::min<std::uint64_t>(capacity, ready(s, true));
-    if (d_layout.stream()) {
-        std::uint64_t end = 0;
-        for (std::size_t i = 0; i < n;) {
-            const auto stage = stage_of_item(s, s.given + i);
-            const auto at = s.from(stage, end);
-            const auto m = std::min<std::size_t>(n - i, (end - stage + 7) / 8);
-            std::memcpy(out + i, at.bits + at.first / 8, m);
-            i += m;
-        }
+    const auto n = std::min<std::uint64_t>(out.size(), ready(s, d_packed));
+    if (!d_packed) {
+        copy_bits(s, n, out.data());
+    } else if (d_layout.stream()) {
+        copy_stream_bytes(s, n, out.data());
     } else {
-        for (std::size_t i = 0; i < n; ++i) {
-            const auto bit = stage_of_item(s, s.given + i) - s.base;
-            const auto left = d_layout.bits - (s.given + i) % d_layout.bytes() * 8;
-            const auto two = unsigned(s.bytes[bit / 8]) << 8 | s.bytes[bit / 8 + 1];
-            const auto byte = two >> (8 - bit % 8) & 0xff;
-            out[i] = left < 8 ? byte & 0xff << (8 - left) : byte;
-        }
+        copy_frame_bytes(s, n, out.data());
     }
     s.given += n;
     return n;
 }
 
-std::size_t lock_output::pull_bits(std::uint8_t* out, std::size_t capacity)
+void lock_output::copy_bits(const lock_segment& s, std::size_t n, std::uint8_t* out) const
 {
-    d_packed = false;
-    if (!available()) {
-        return 0;
-    }
-    auto& s = d_segments[d_pulling];
-    const auto n = std::min<std::uint64_t>(capacity, ready(s, false));
     for (std::size_t i = 0; i < n;) {
-        const auto stage = stage_of_item(s, s.given);
+        const auto stage = stage_of_item(s, s.given + i);
         std::uint64_t end = 0;
         const auto at = s.from(stage, end);
-        const auto left =
-            d_layout.stream() ? end - stage : d_layout.bits - s.given % d_layout.bits;
+        const auto left = d_layout.stream()
+                              ? end - stage
+                              : d_layout.bits - (s.given + i) % d_layout.bits;
         const auto m = std::min<std::uint64_t>(n - i, left);
         unpack_bits(at.bits, at.first, m, out + i);
-        s.given += m;
         i += m;
     }
-    return n;
+}
+
+void lock_output::copy_stream_bytes(const lock_segment& s,
+                                    std::size_t n,
+                                    std::uint8_t* out) const
+{
+    for (std::size_t i = 0; i < n;) {
+        const auto stage = stage_of_item(s, s.given + i);
+        std::uint64_t end = 0;
+        const auto at = s.from(stage, end);
+        const auto m = std::min<std::size_t>(n - i, (end - stage + 7) / 8);
+        std::memcpy(out + i, at.bits + at.first / 8, m);
+        i += m;
+    }
+}
+
+void lock_output::copy_frame_bytes(const lock_segment& s,
+                                   std::size_t n,
+                                   std::uint8_t* out) const
+{
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto bit = stage_of_item(s, s.given + i) - s.base;
+        const auto left = d_layout.bits - (s.given + i) % d_layout.bytes() * 8;
+        const auto two = unsigned(s.bytes[bit / 8]) << 8 | s.bytes[bit / 8 + 1];
+        const auto byte = two >> (8 - bit % 8) & 0xff;
+        out[i] = left < 8 ? byte & 0xff << (8 - left) : byte;
+    }
 }
 
 std::uint64_t lock_output::item_of(std::uint64_t value, bool packed) const

@@ -122,8 +122,8 @@ public:
 
     //! Returns whether there is output to pull.
     bool available();
-    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
-    std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
+    //! Writes output of one segment, and returns the number of bytes written.
+    std::size_t pull(bit_span out);
 
     //! Returns the index of the output item that holds the bit of a stream value; for a
     //! value between segments, of the next item.
@@ -141,6 +141,10 @@ private:
     std::uint64_t ready(const lock_segment& s, bool packed) const;
     // Returns the stage of the first bit of an output item of the segment.
     std::uint64_t stage_of_item(const lock_segment& s, std::uint64_t item) const;
+    // These copy the n next output items of the segment.
+    void copy_bits(const lock_segment& s, std::size_t n, std::uint8_t* out) const;
+    void copy_stream_bytes(const lock_segment& s, std::size_t n, std::uint8_t* out) const;
+    void copy_frame_bytes(const lock_segment& s, std::size_t n, std::uint8_t* out) const;
     // Returns the stage from which bits must be retained, for output and for checks from
     // stage `needed` on. The result lies on a byte boundary and includes the bits that
     // re-encoding reads before its first stage.

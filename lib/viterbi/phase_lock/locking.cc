@@ -94,20 +94,26 @@ std::size_t locking_viterbi_decoder::borrow(const void* items, std::size_t count
     return taken;
 }
 
-std::size_t locking_viterbi_decoder::push(const void* items, std::size_t count)
+std::size_t locking_viterbi_decoder::push(input_items items)
 {
-    const auto* const from = static_cast<const std::byte*>(items);
+    items.require(item_type_of(d_options.format));
+    const auto* const from = static_cast<const std::byte*>(items.data());
     const auto size = d_options.format == soft_format::float32 ? sizeof(float) : 1;
-    const auto all = take_items(count, [&](std::size_t taken, std::size_t n) {
+    const auto all = take_items(items.size(), [&](std::size_t taken, std::size_t n) {
         return d_input.push(from + taken * size, n, d_options.soft_scale);
     });
-    d_judge->look_at(items, 0, all);
+    d_judge->look_at(items.data(), 0, all);
     return all;
 }
 
-std::size_t locking_viterbi_decoder::pull_packed(std::uint8_t* out, std::size_t bytes)
+std::size_t locking_viterbi_decoder::pull(bit_span out)
 {
-    return pull([&] { return d_output.pull_packed(out, bytes); });
+    advance();
+    const auto n = d_output.pull(out);
+    if (n > 0) {
+        advance();
+    }
+    return n;
 }
 
 bool locking_viterbi_decoder::take_lock(viterbi_lock& change)

@@ -106,12 +106,8 @@ public:
 
     // ---- functions of this decoder ----
 
-    std::size_t push(const void* items, std::size_t count) override;
-    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) override;
-    std::size_t pull_bits(std::uint8_t* out, std::size_t bits) override
-    {
-        return pull([&] { return d_output.pull_bits(out, bits); });
-    }
+    std::size_t push(input_items items) override;
+    std::size_t pull(bit_span out) override;
 
     void set_soft_scale(float scale) override
     {
@@ -198,17 +194,6 @@ private:
     {
         advance();
         return d_finishing && d_ended && !d_output.available();
-    }
-
-    template <class Pull>
-    std::size_t pull(Pull&& from_output)
-    {
-        advance();
-        const auto n = from_output();
-        if (n > 0) {
-            advance();
-        }
-        return n;
     }
 
     // ---- while searching ----

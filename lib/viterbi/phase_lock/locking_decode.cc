@@ -111,7 +111,7 @@ bool locking_viterbi_decoder::collect_frames()
     bool some = false;
     d_part.resize(chunk);
     while (!d_output.full()) {
-        const auto n = d_decoder->pull_packed(d_part.data(), d_part.size());
+        const auto n = d_decoder->pull(packed_bits(d_part));
         collect_statistics();
         if (n == 0) {
             break;
@@ -132,11 +132,10 @@ bool locking_viterbi_decoder::collect_frames()
 
 void locking_viterbi_decoder::collect_statistics()
 {
-    batch_statistics made;
-    if (d_decoder->take_statistics(made)) {
-        d_statistics = moved(made);
+    if (const auto made = d_decoder->status()) {
+        d_statistics = moved(*made);
     }
-    while (d_decoder->take_stream_statistics(made)) {
+    for (batch_statistics made; d_decoder->take_stream_statistics(made);) {
         d_stream_statistics.push_back(moved(made));
         if (d_stream_statistics.size() > max_statistics) {
             d_stream_statistics.pop_front(); // the caller does not read the statistics

@@ -126,11 +126,11 @@ struct phase_search::mother {
         const auto values = frames * frame_values(), bytes = frames * (stages / 8);
         bits.resize(bytes + reencoder::slack);
         for (std::size_t given = 0, taken = 0; taken < bytes;) {
-            given += decoder->push(input.data() + given, values - given);
+            given += decoder->push({ input.data() + given, values - given });
             if (given == values) {
                 decoder->flush();
             }
-            const auto n = decoder->pull_packed(bits.data() + taken, bytes - taken);
+            const auto n = decoder->pull({ bits.data() + taken, bytes - taken, true });
             taken += n;
             if (n == 0 && !decoder->ready()) {
                 decoder->wait(std::chrono::milliseconds(100));

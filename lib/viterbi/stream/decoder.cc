@@ -55,14 +55,15 @@ public:
         }
     }
 
-    std::size_t push(const void* items, std::size_t count) override
+    std::size_t push(input_items items) override
     {
-        const auto* const from = static_cast<const std::byte*>(items);
+        items.require(item_type_of(d_options.format));
+        const auto* const from = static_cast<const std::byte*>(items.data());
         const auto taken =
-            take(count, [&](std::size_t first, std::size_t n, std::byte* to) {
+            take(items.size(), [&](std::size_t first, std::size_t n, std::byte* to) {
                 put(from + first * d_setup->caller_factor(), n, d_options.soft_scale, to);
             });
-        d_judge->look_at(items, 0, taken);
+        d_judge->look_at(items.data(), 0, taken);
         return taken;
     }
 
@@ -99,23 +100,22 @@ public:
         });
     }
 
-    // Pulls from one batch only, so that take_statistics() can return the statistics of
-    // that batch.
-    template <class Copy>
-    std::size_t pull(std::size_t capacity, bool packed, Copy&& copy)
+    // Pulls from one batch only, so that status() can return the statistics of that
+    // batch.
+    std::size_t pull(bit_span out) override
     {
         advance();
         const auto* slot = d_pipeline->ready();
-        if (!slot || capacity == 0) {
+        if (!slot || out.size() == 0) {
             return 0;
         }
         if (d_emitted == 0) {
             tell_statistics(*slot);
         }
-        const auto size = batch_size(d_batches.front(), packed);
-        const auto n = std::min(capacity, size - d_emitted);
-        if (!in_place(*slot, !packed)) {
-            copy(slot->output, d_emitted, n);
+        const auto size = batch_size(d_batches.front(), out.packed);
+        const auto n = std::min(out.size(), size - d_emitted);
+        if (!in_place(*slot, !out.packed)) {
+            copy_output(slot->output, d_emitted, n, out);
         }
         pulled(n);
         d_emitted += n;
@@ -202,35 +202,6 @@ public:
     }
 
     std::size_t open_items() const override { return d_input.end() - d_input.first(); }
-
-    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) override
-    {
-        const auto frame = output_bytes_per_frame();
-        return pull(
-            bytes, true, [&](const std::byte* from, std::size_t first, std::size_t n) {
-                if (plan().streaming()) {
-                    std::memcpy(out, from + first, n);
-                    return;
-                }
-                in_frames(first, n, frame, [&](auto at, auto in_frame, auto i, auto m) {
-                    std::memcpy(out + i, from + at + in_frame, m);
-                });
-            });
-    }
-
-    std::size_t pull_bits(std::uint8_t* out, std::size_t bits) override
-    {
-        return pull(
-            bits, false, [&](const std::byte* from, std::size_t first, std::size_t n) {
-                const std::size_t frame =
-                    plan().streaming() ? first + n : plan().frame_bits;
-                in_frames(first, n, frame, [&](auto at, auto in_frame, auto i, auto m) {
-                    const auto* const bytes =
-                        reinterpret_cast<const std::uint8_t*>(from + at);
-                    unpack_bits(bytes, in_frame, m, out + i);
-                });
-            });
-    }
 
     std::uint64_t output_of_item(std::uint64_t item, bool packed) const override
     {
@@ -600,16 +571,25 @@ private:
         return (values + 1) / 2 * 2 * d_setup->caller_factor() / values_per_item();
     }
 
-    // Divides n output items of a batch, from item `first` on, into the parts that belong
-    // to one frame of `frame` items. Calls copy(offset of the frame in the slot's output,
-    // first item in the frame, number of items before the part, size of the part).
-    template <class Copy>
-    void in_frames(std::size_t first, std::size_t n, std::size_t frame, Copy&& copy) const
+    // Copies n output items of a batch, from item `first` on, frame by frame.
+    void copy_output(const std::byte* output,
+                     std::size_t first,
+                     std::size_t n,
+                     const bit_span& out) const
     {
+        const std::size_t frame = plan().streaming() ? first + n
+                                  : out.packed       ? output_bytes_per_frame()
+                                                     : plan().frame_bits;
         for (std::size_t i = 0; i < n;) {
             const auto in_frame = (first + i) % frame;
             const auto m = std::min(n - i, frame - in_frame);
-            copy((first + i) / frame * d_setup->frame_output_bytes(), in_frame, i, m);
+            const auto* const from = reinterpret_cast<const std::uint8_t*>(output) +
+                                     (first + i) / frame * d_setup->frame_output_bytes();
+            if (out.packed) {
+                std::memcpy(out.data() + i, from + in_frame, m);
+            } else {
+                unpack_bits(from, in_frame, m, out.data() + i);
+            }
             i += m;
         }
     }
@@ -640,15 +620,6 @@ private:
         float values[2];
     } d_scale{};
 };
-
-bool viterbi_decoder_base::take_statistics(batch_statistics& statistics)
-{
-    if (!d_statistics) {
-        return false;
-    }
-    statistics = *std::exchange(d_statistics, {});
-    return true;
-}
 
 bool viterbi_decoder_base::take_stream_statistics(batch_statistics& statistics)
 {

@@ -10,6 +10,7 @@
 #include <gnuradio/gpufec/viterbi.h>
 #include <deque>
 #include <optional>
+#include <utility>
 
 namespace gr::gpufec {
 
@@ -20,7 +21,10 @@ public:
 
     void drop_incomplete() override {}
     std::size_t skip(std::size_t count) override { return count; }
-    bool take_statistics(batch_statistics& statistics) override;
+    std::optional<batch_statistics> status() override
+    {
+        return std::exchange(d_statistics, {});
+    }
     bool take_stream_statistics(batch_statistics& statistics) override;
     bool take_lock(viterbi_lock&) override { return false; }
     viterbi_lock lock() const override { return {}; }
@@ -39,6 +43,14 @@ viterbi_decoder::sptr make_locking_decoder(const viterbi_options& options,
                                            decoder_hooks hooks);
 
 namespace viterbi {
+
+//! Returns the type of the items to push.
+constexpr item_type item_type_of(soft_format format)
+{
+    return format == soft_format::float32 ? item_type::float32
+           : format == soft_format::int8  ? item_type::int8
+                                          : item_type::uint8;
+}
 
 //! \throws std::invalid_argument unless soft_scale is finite and above 0
 void check_scale(float scale);

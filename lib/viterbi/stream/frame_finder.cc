@@ -82,12 +82,12 @@ const std::vector<std::uint8_t>& frame_finder::decode(const value_span& values,
     decoder.reset();
     std::size_t given = 0, taken = 0;
     for (bool finished = false; taken < n;) {
-        given += decoder.push(d_values.data() + given, d_values.size() - given);
+        given += decoder.push(span(d_values).from(given));
         if (given == d_values.size() && !finished) {
             decoder.finish();
             finished = true;
         }
-        const auto got = decoder.pull_bits(d_bits.data() + taken, n - taken);
+        const auto got = decoder.pull(unpacked_bits(span(d_bits).from(taken)));
         taken += got;
         if (got == 0 && !decoder.ready()) {
             decoder.wait(std::chrono::milliseconds(100));

@@ -470,11 +470,11 @@ signal_judge::evidence signal_judge::count(const std::vector<std::int8_t>& value
     bool finished = false;
     while (!d.done()) {
         if (pushed < values.size()) {
-            pushed += d.push(values.data() + pushed, values.size() - pushed);
+            pushed += d.push(span(values).from(pushed));
         } else if (!std::exchange(finished, true)) {
             d.finish();
         }
-        const auto n = d.pull_bits(bits.data() + pulled, bits.size() - pulled);
+        const auto n = d.pull(unpacked_bits(span(bits).from(pulled)));
         pulled += n;
         if (n == 0 && !d.done()) {
             d.wait(std::chrono::milliseconds(100));

@@ -108,6 +108,42 @@ TEST(viterbi_decoder, FramesOfEveryTermination_EqualReference)
     }
 }
 
+TEST(viterbi_decoder, ItemsOfAnotherType_AreRefused)
+{
+    auto o = options(conv_code(7, { 0171, 0133 }));
+    const auto refusal = [&](soft_format format, const auto& items) -> std::string {
+        o.format = format;
+        for (const auto lock : { "off", "auto" }) {
+            o.lock = lock;
+            const auto decoder = viterbi_decoder::make(o);
+            try {
+                decoder->push(items);
+                return "";
+            } catch (const std::invalid_argument& error) {
+                EXPECT_EQ(decoder->push({}), 0u); // the decoder can still be used
+                if (o.lock == "auto") {
+                    return error.what();
+                }
+            }
+        }
+        return "";
+    };
+    const std::vector<float> floats(4);
+    const std::vector<std::int8_t> steps(4);
+    const std::vector<std::uint8_t> bytes(4);
+    EXPECT_EQ(refusal(soft_format::int8, floats),
+              "type of items is float: the options of this decoder ask for int8");
+    EXPECT_EQ(refusal(soft_format::float32, steps),
+              "type of items is int8: the options of this decoder ask for float");
+    EXPECT_EQ(refusal(soft_format::packed4, steps),
+              "type of items is int8: the options of this decoder ask for uint8");
+    EXPECT_EQ(refusal(soft_format::int8, steps), "");
+    EXPECT_EQ(refusal(soft_format::float32, floats), "");
+    EXPECT_EQ(refusal(soft_format::packed4, bytes), "");
+    EXPECT_EQ(refusal(soft_format::uint8, bytes), "");
+    EXPECT_EQ(refusal(soft_format::int8, std::string("soft")), "");
+}
+
 TEST(viterbi_decoder, SlowStream_IsNotStarved)
 {
     const conv_code code(7, { 0171, 0133 });
@@ -119,16 +155,16 @@ TEST(viterbi_decoder, SlowStream_IsNotStarved)
     o.decode_length = 512;
     const auto decoder = viterbi_decoder::make(o, h);
     const auto sent = qa::transmit(code, o.termination, 0, 600, 0, 7);
-    ASSERT_EQ(decoder->push(sent.values.data(), sent.values.size()), sent.values.size());
+    ASSERT_EQ(decoder->push(sent.values), sent.values.size());
     EXPECT_FALSE(decoder->due());
     std::this_thread::sleep_for(40ms);
     EXPECT_GE(wakes, 1);
     EXPECT_TRUE(decoder->due());
-    decoder->push(nullptr, 0);
+    decoder->push({});
     ASSERT_TRUE(decoder->wait(5000ms));
     std::vector<std::uint8_t> bits(1000);
     // Only one parallel block is complete.
-    ASSERT_EQ(decoder->pull_bits(bits.data(), bits.size()), 512u);
+    ASSERT_EQ(decoder->pull(unpacked_bits(bits)), 512u);
     bits.resize(512);
     EXPECT_TRUE(std::equal(bits.begin(), bits.end(), sent.bits.begin()));
 }
@@ -141,7 +177,7 @@ TEST(viterbi_decoder, NewLatency_HoldsForWaitingBatch)
     o.decode_length = 512;
     const auto decoder = viterbi_decoder::make(o);
     const auto sent = qa::transmit(code, o.termination, 0, 600, 0, 7);
-    decoder->push(sent.values.data(), sent.values.size());
+    decoder->push(sent.values);
     EXPECT_FALSE(decoder->due());
     decoder->set_max_latency_ms(0);
     EXPECT_TRUE(decoder->due());
@@ -189,16 +225,16 @@ TEST(viterbi_decoder, NoisyStream_EstimatesErrorRate)
     std::size_t pushed = 0;
     std::vector<std::uint8_t> out(1 << 16);
     while (pushed < sent.values.size()) {
-        pushed += decoder->push(sent.values.data() + pushed, sent.values.size() - pushed);
+        pushed += decoder->push(span(sent.values).from(pushed));
         decoder->wait(1000ms);
-        viterbi_decoder::batch_statistics s;
-        while (decoder->pull_packed(out.data(), out.size()) > 0) {
-            ASSERT_TRUE(decoder->take_statistics(s));
-            EXPECT_FALSE(decoder->take_statistics(s));
-            EXPECT_EQ(s.first_bit, next_bit);
+        while (decoder->pull(packed_bits(out)) > 0) {
+            const auto s = decoder->status();
+            ASSERT_TRUE(s);
+            EXPECT_FALSE(decoder->status());
+            EXPECT_EQ(s->first_bit, next_bit);
             next_bit += 16 * 512;
-            sum += s.channel_error_rate;
-            EXPECT_GT(s.metric, 0);
+            sum += s->channel_error_rate;
+            EXPECT_GT(s->metric, 0);
             ++batches;
         }
     }

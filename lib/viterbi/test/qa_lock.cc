@@ -53,11 +53,11 @@ std::size_t pull(viterbi_decoder& decoder, std::size_t capacity, bool packed, de
 {
     std::vector<std::uint8_t> out(capacity);
     if (!packed) {
-        const auto got = decoder.pull_bits(out.data(), capacity);
+        const auto got = decoder.pull({ out.data(), capacity, false });
         d.bits.insert(d.bits.end(), out.begin(), out.begin() + got);
         return got;
     }
-    const auto got = decoder.pull_packed(out.data(), capacity);
+    const auto got = decoder.pull({ out.data(), capacity, true });
     for (std::size_t i = 0; i < 8 * got; ++i) {
         d.bits.push_back(out[i / 8] >> (7 - i % 8) & 1);
     }
@@ -78,7 +78,7 @@ decoded decode(viterbi_options o,
     bool finished = false;
     for (std::size_t pushed = 0; !decoder->done();) {
         const auto n = std::min(at_once, values.size() - pushed);
-        pushed += decoder->push(values.data() + pushed, n);
+        pushed += decoder->push({ values.data() + pushed, n });
         if (pushed == values.size() && !finished) {
             decoder->finish();
             finished = true;
@@ -139,7 +139,7 @@ decoded decode_borrowed(viterbi_options o,
             release_borrowed();
         } else {
             const auto n = std::min(at_once, values.size() - taken);
-            taken += decoder->push(items.data() + taken, n);
+            taken += decoder->push({ items.data() + taken, n });
         }
         if (taken == values.size() && !finished) {
             decoder->finish();
@@ -172,12 +172,12 @@ std::vector<std::uint8_t> decode_without_search(viterbi_options o,
     std::vector<std::uint8_t> bits, out(1 << 14);
     std::size_t pushed = first;
     for (bool finished = false; !decoder->done();) {
-        pushed += decoder->push(values.data() + pushed, values.size() - pushed);
+        pushed += decoder->push(span(values).from(pushed));
         if (pushed == values.size() && !finished) {
             decoder->finish();
             finished = true;
         }
-        const auto n = decoder->pull_bits(out.data(), out.size());
+        const auto n = decoder->pull(unpacked_bits(out));
         bits.insert(bits.end(), out.begin(), out.begin() + n);
         if (n == 0) {
             decoder->wait(10ms);

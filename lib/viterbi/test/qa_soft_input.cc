@@ -19,6 +19,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
+// Returns packed values as the type of packed4 input.
+std::vector<std::uint8_t> unsigned_bytes(const std::vector<std::int8_t>& packed)
+{
+    return { packed.begin(), packed.end() };
+}
+
 // Decodes like run(), but the decoder borrows the first `borrow_until` items, which are
 // overwritten once they are released. The other items are pushed.
 template <class Item>
@@ -53,12 +59,12 @@ std::vector<std::uint8_t> run_borrowing(viterbi_decoder& decoder,
             }
         } else if (pushed < items.size()) {
             const auto n = std::min(items.size() - pushed, 1 + random() % most);
-            pushed += decoder.push(ring.data() + pushed, n);
+            pushed += decoder.push({ ring.data() + pushed, n });
         } else if (!finished) {
             decoder.finish();
             finished = true;
         }
-        const auto n = decoder.pull_packed(part.data(), 1 + random() % most);
+        const auto n = decoder.pull({ part.data(), 1 + random() % most, true });
         out.insert(out.end(), part.begin(), part.begin() + n);
         if (borrow_until == items.size()) {
             release_borrowed();
@@ -147,14 +153,15 @@ TEST(viterbi_decoder, BorrowedInput_DecodesAsPushed)
         if (s.format == soft_format::float32) {
             expect_borrowed_as_pushed(o, as_floats(sent.values, o.soft_scale));
         } else if (s.format == soft_format::packed4) {
+            const auto frame_values = s.frame ? s.code.values(s.frame) : 0;
             expect_borrowed_as_pushed(
-                o, qa::pack4(sent.values, s.frame ? s.code.values(s.frame) : 0));
+                o, unsigned_bytes(qa::pack4(sent.values, frame_values)));
         } else {
             expect_borrowed_as_pushed(o, sent.values);
         }
     }
     const auto begun = viterbi_decoder::make(options(half));
-    begun->push(settings, 1);
+    begun->push(std::vector<std::int8_t>{ 1 });
     EXPECT_FALSE(memory_of(*begun).can_borrow());
 }
 
@@ -178,12 +185,11 @@ TEST(viterbi_decoder, NewScale_HoldsForLaterItems)
         for (const auto end : { std::size_t(1000), std::size_t(2500), floats.size() }) {
             while (taken < end) {
                 taken += borrow ? memory_of(*decoder).borrow(&floats[kept], end - kept)
-                                : decoder->push(&floats[taken], end - taken);
-                pulled += decoder->pull_packed(&out[pulled], out.size() - pulled);
+                                : decoder->push({ &floats[taken], end - taken });
+                pulled += decoder->pull(packed_bits(span(out).from(pulled)));
                 kept += memory_of(*decoder).release_borrowed();
-                viterbi_decoder::batch_statistics s;
-                if (decoder->take_statistics(s)) {
-                    metrics.push_back(s.metric);
+                if (const auto s = decoder->status()) {
+                    metrics.push_back(s->metric);
                 }
             }
             if (borrow && taken >= until) {
@@ -194,10 +200,9 @@ TEST(viterbi_decoder, NewScale_HoldsForLaterItems)
         }
         decoder->finish();
         while (!decoder->done()) {
-            pulled += decoder->pull_packed(&out[pulled], out.size() - pulled);
-            viterbi_decoder::batch_statistics s;
-            if (decoder->take_statistics(s)) {
-                metrics.push_back(s.metric);
+            pulled += decoder->pull(packed_bits(span(out).from(pulled)));
+            if (const auto s = decoder->status()) {
+                metrics.push_back(s->metric);
             }
             decoder->wait(100ms);
         }
@@ -249,7 +254,8 @@ TEST(viterbi_decoder, Packed4Input_EqualsReference)
     const auto plan = make_block_layout(code, o.termination, 0, 0, 0);
     const auto expected =
         reference::parallel_blocks(code, plan, qa::quantise4(sent.values), 6000);
-    EXPECT_EQ(run(*decoder, qa::pack4(sent.values, 0), false, 501), expected);
+    EXPECT_EQ(run(*decoder, unsigned_bytes(qa::pack4(sent.values, 0)), false, 501),
+              expected);
 }
 
 std::vector<std::uint8_t> offset_binary(const std::vector<std::int8_t>& values)
@@ -333,16 +339,15 @@ bits_and_statistics(const viterbi_options& o, const std::vector<Item>& items)
     std::vector<std::uint8_t> bits, part(1000);
     std::vector<double> statistics;
     for (std::size_t pushed = 0; !decoder->done();) {
-        pushed += decoder->push(items.data() + pushed, items.size() - pushed);
+        pushed += decoder->push(span(items).from(pushed));
         if (pushed == items.size()) {
             decoder->finish();
         }
-        const auto n = decoder->pull_bits(part.data(), part.size());
+        const auto n = decoder->pull(unpacked_bits(part));
         bits.insert(bits.end(), part.begin(), part.begin() + n);
-        viterbi_decoder::batch_statistics s;
-        if (decoder->take_statistics(s)) {
+        if (const auto s = decoder->status()) {
             statistics.insert(statistics.end(),
-                              { double(s.first_bit), s.channel_error_rate, s.metric });
+                              { double(s->first_bit), s->channel_error_rate, s->metric });
         }
         if (n == 0) {
             decoder->wait(1000ms);
@@ -378,7 +383,8 @@ TEST(viterbi_decoder, NegatedInput_DecodesAlikeWithOtherPositiveBit)
             EXPECT_EQ(decode(qa::other_sign(sent.values, false), 1), expected);
             o.format = soft_format::packed4;
             const auto packed = qa::pack4(sent.values, plan.frame_values);
-            EXPECT_EQ(decode(qa::other_sign(packed, true), 1), decode(packed, 0));
+            EXPECT_EQ(decode(unsigned_bytes(qa::other_sign(packed, true)), 1),
+                      decode(unsigned_bytes(packed), 0));
             o.format = soft_format::float32;
             std::vector<float> floats, others;
             for (const auto v : sent.values) {

@@ -42,14 +42,13 @@ std::vector<std::uint8_t> run(viterbi_decoder& decoder,
         if (pushed < items.size()) {
             const auto n =
                 std::min<std::size_t>(items.size() - pushed, 1 + random() % most);
-            pushed += decoder.push(items.data() + pushed, n);
+            pushed += decoder.push({ items.data() + pushed, n });
         } else if (!finished) {
             decoder.finish();
             finished = true;
         }
         const auto capacity = 1 + random() % most;
-        const auto n = packed ? decoder.pull_packed(part.data(), capacity)
-                              : decoder.pull_bits(part.data(), capacity);
+        const auto n = decoder.pull({ part.data(), capacity, packed });
         out.insert(out.end(), part.begin(), part.begin() + n);
         if (n == 0 && (finished || decoder.full())) {
             decoder.wait(std::chrono::seconds(1));
