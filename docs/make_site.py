@@ -38,6 +38,7 @@ PAGES = {
                 ("Correct slips", "docs/how-to/correct-slips.md"),
                 ("Arrays", "docs/arrays.md"), ("C++", "docs/cpp.md"),
                 ("Fast streams", "docs/how-to/fast-streams.md"),
+                ("GPU chains", "docs/how-to/gpu-chains.md"),
                 ("Tuning", "docs/tuning.md")],
     "Reference": [("User guide", "docs/user-guide.md"),
                   ("Viterbi", "docs/reference/viterbi.md"),
