@@ -50,8 +50,8 @@ bytes part(const bytes& of, std::size_t first, std::size_t end)
     return bytes(of.begin() + packet_bytes * first, of.begin() + packet_bytes * end);
 }
 
-// Returns the indices of the sent packets that were received correctly, in order. The test
-// fails if a packet that is marked as correct was not sent.
+// Returns the indices of the sent packets that were received correctly, in order. The
+// test fails if a packet that is marked as correct was not sent.
 std::vector<std::size_t> right_packets(const received& r, const bytes& sent)
 {
     std::map<bytes, std::size_t> numbers;
