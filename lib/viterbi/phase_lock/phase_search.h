@@ -107,10 +107,10 @@ public:
     //! the two locks. The index is found in steps of 8 values, in at most 2^22 values
     //! before the end of \p after. Returns the first value of this range if there is no
     //! evidence for \p before.
-    std::uint64_t takeover(const value_span& values,
-                           const lock& before,
-                           const found& after,
-                           std::uint64_t from);
+    std::uint64_t change_point(const value_span& values,
+                               const lock& before,
+                               const found& after,
+                               std::uint64_t from);
 
 private:
     using sign_count = reencoder::sign_count;
@@ -154,10 +154,10 @@ private:
 
     // Writes the soft values of a window that begins at stream value `start`,
     // depunctured and in the order of the mother code.
-    void lay(const reading& r,
-             const value_span& values,
-             std::int64_t start,
-             std::int8_t* out) const;
+    void depuncture(const reading& r,
+                    const value_span& values,
+                    std::int64_t start,
+                    std::int8_t* out) const;
     std::optional<run> best_run() const;
     in_parts count_parts(const mother& m, std::size_t frame) const;
     double chance_of(const run& r, const value_span& values);
