@@ -158,7 +158,7 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
         if (done >= s.told && evidence < 0) {
             return { place, -INFINITY, begin };
         }
-        told = told || done >= s.told || evidence >= s.enough;
+        told = told || done >= s.told || evidence >= s.sufficient_evidence;
         if (told) {
             const int mode = std::max_element(alpha, alpha + window) - alpha;
             const int low = std::max(0, mode - s.nearest);

@@ -387,7 +387,7 @@ phase_search::search(const value_span& values, std::uint64_t first, std::size_t 
 // nearly as well do not count.
 std::optional<phase_search::run> phase_search::best_run() const
 {
-    const auto least = threshold();
+    const auto required = threshold();
     const auto size = d_hypotheses.size();
     std::optional<run> best;
     std::vector<sign_count> sum(size);
@@ -405,10 +405,10 @@ std::optional<phase_search::run> phase_search::best_run() const
                 strongest = ratio[i] > ratio[strongest] ? unsigned(i) : strongest;
             }
             const auto most = ratio[strongest];
-            if (most >= least && (!best || most > best->ratio)) {
+            if (most >= required && (!best || most > best->ratio)) {
                 const auto rivals =
                     std::count_if(ratio.begin(), ratio.end(), [&](double r) {
-                        return r > most - least / 2;
+                        return r > most - required / 2;
                     });
                 if (rivals == 1) {
                     best = { strongest, before, part, last, sum[strongest], most };
