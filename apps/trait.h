@@ -212,7 +212,7 @@ public:
     //! Returns whether the last point has counts.
     virtual bool any() const = 0;
     //! Returns whether the points of the range after this one need not be simulated.
-    virtual bool enough() const { return false; }
+    virtual bool range_is_done() const { return false; }
 };
 
 //! Base class of the simulations of all decoders.

@@ -134,8 +134,8 @@ def main():
     found = np.array(sink.data(), np.uint8).reshape(-1, PACKET)
     right = int((found == packets[:len(found)]).all(axis=1).sum())
     print(f"{len(frames)} frames of {min(len(frames), len(modcods))} MODCODs on "
-          f"{receiver.active_backend()}: {right} packets right of {cut.at // PACKET} sent, "
-          f"{len(found)} received; {receiver.dropped_frame_count()} frames dropped, "
+          f"{receiver.active_backend()}: {right} of {len(found)} received packets are correct, "
+          f"{cut.at // PACKET} sent; {receiver.dropped_frame_count()} frames dropped, "
           f"{receiver.mean_iterations():.1f} iterations on average")
 
 

@@ -187,7 +187,7 @@ public:
             }
             add(d_simulation.point(), d_simulation.decoder());
             d_save(*this);
-            if (d_simulation.enough()) {
+            if (d_simulation.range_is_done()) {
                 return;
             }
         }

@@ -122,7 +122,8 @@ ldpc_options ldpc_part(const option_values& values, const ccsds_ldpc_code& code)
     options.llr_scale = float(values.real("llr-scale"));
     options.positive_bit = unsigned(values.integer("positive-bit"));
     options.max_iterations = unsigned(values.integer("max-iterations", 1));
-    // As in ccsds_fec_receiver: in int8, some right messages have violated checks.
+    // With int8, some correctly decoded messages have violated checks. The block
+    // ccsds_fec_receiver uses int16 too.
     if (code.standard == "ccsds_ar4ja") {
         options.precision = ldpc_precision::int16;
     }
@@ -319,14 +320,14 @@ private:
     ccsds_frame_finder d_finder;
     std::unique_ptr<outer_decoder> d_outer; // null without an LDPC code
     std::vector<std::int8_t> d_values;
-    // The last frame of the finder and, with an LDPC code, its soft values that the
-    // decoder has taken.
+    // The last frame from the finder. With an LDPC code, d_fed is the number of its soft
+    // values that the decoder has accepted.
     ccsds_frame d_frame;
     std::size_t d_fed = 0;
     std::vector<std::uint8_t>
-        d_message; // of the LDPC decoder, of which d_have are pulled
+        d_message; // message of the LDPC decoder; d_have bytes have been pulled
     std::size_t d_have = 0;
-    std::vector<std::uint8_t> d_out; // frames, of which d_pulled bytes are written
+    std::vector<std::uint8_t> d_out; // output frames; d_pulled bytes have been pulled
     std::size_t d_pulled = 0;
     bool d_ended = false, d_found_all = false, d_fed_all = false;
     std::uint64_t d_valid = 0, d_invalid = 0;

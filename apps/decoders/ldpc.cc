@@ -473,7 +473,7 @@ public:
         return simulation_adapter::decoder().add("channel", result->channel);
     }
 
-    bool enough() const override
+    bool range_is_done() const override
     {
         return d_until_clean && result->decoded.frame_errors == 0;
     }

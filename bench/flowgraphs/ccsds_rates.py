@@ -5,11 +5,11 @@
 
 """Measures ccsds_fec_receiver from int8 soft values to transfer frames in a flowgraph.
 
-The input is a ring in memory of noisy frames: random data, the concatenated code with
-Reed-Solomon (255, 223), five codewords per frame, randomised, with markers. Rates are bits of
-transfer frames per second of elapsed time and, on the CPU, of processor time of all threads. The
-run "deframer" has the decoded bits as input of ccsds_deframer. With the tags "all", each frame has a
-status tag and a length tag; with "failures", a length tag; with "none", no tag.
+The source is a ring buffer in memory that holds noisy frames with random data and markers,
+randomised, in the concatenated code with five Reed-Solomon codewords (255, 223) per frame. Rates
+are bits of transfer frames per second of elapsed time and, on the CPU, per second of processor time
+of all threads. The run "deframer" measures ccsds_deframer with decoded bits as input. The setting
+"tags" is "all" (a status tag and a length tag per frame), "failures" (a length tag) or "none".
 
 Usage: ccsds_rates.py [--backend B] [--eb-n0 DB] [--rounds N] [--seconds S] [--json FILE]
 """
@@ -29,7 +29,7 @@ from port_rates import SETTLE_S, ring  # noqa: E402
 
 INTERLEAVING, K, N = 5, 223, 255
 MARKER = np.array([0x1A, 0xCF, 0xFC, 0x1D], np.uint8)
-# The number of items of the ring is then a multiple of a page.
+# Number of frames in the ring. With this number, the ring is a whole number of memory pages.
 FRAMES = 256
 
 
@@ -49,8 +49,8 @@ def frames_sent():
 
 
 def soft_values(sent, eb_n0):
-    """Returns the soft values of the frames sent without an end, as one period. Eb/N0 is in dB, of
-    the bits of transfer frames."""
+    """Returns one period of the soft values of endlessly repeated frames. `eb_n0` is Eb/N0 in dB
+    per bit of a transfer frame."""
     before = sent[-1]
     coded = gpufec.conv_encode(np.concatenate([before, sent.ravel()]), preset="ccsds",
                                packed_output=False).ravel()[2 * 8 * len(before):]
@@ -96,7 +96,7 @@ def main():
     sent = frames_sent()
     values = soft_values(sent, options.eb_n0)
     code = dict(code="ccsds-223", interleaving=INTERLEAVING, randomiser="short")
-    # Decoders on a GPU ask for long input buffers.
+    # Decoders on a GPU request long input buffers, and the ring must be longer.
     ring_bytes = 0 if options.backend == "cpu" else 256 << 20
 
     def deframer(**tags):

@@ -5,8 +5,8 @@
 same decoder without a flowgraph (row "stream" of `gpufec bench`).
 
 Runs of the flowgraph and of `gpufec bench` alternate, and the ratio is the median over pairs of
-runs, because the machine may be shared. The source is a ring in memory, from the module
-endurance_blocks that a build leaves in bench/flowgraphs. LDPC makes 10 iterations for every frame,
+runs, because the machine may be shared. The source is a ring buffer in memory, from the module
+endurance_blocks, which a build writes to bench/flowgraphs. LDPC runs 10 iterations for every frame,
 so that its input does not matter.
 
 Usage: cpu_flow.py [--gpufec PROGRAM] [--turns N] [--seconds S] [--json FILE]

@@ -7,11 +7,11 @@
 code, on the CPU.
 
 gr-dtv transmits random packets at the rates of DVB-S. Table "speed" has bits of transport-stream
-packets per second of processor time (user and system, all threads of a flowgraph with a ring in
-memory as source and a null sink), the best of --rounds runs. gr-dtv's receiver has hard decisions
-and the right phase; dvbs_fec_receiver searches for it, and for the rate too in the columns
-"gpufec_auto". Table "packets" has the numbers of right packets for the same noise, and the number
-of packets whose frames are whole.
+packets per second of processor time (user and system, all threads of a flowgraph whose source is a
+ring buffer in memory and whose sink is a null sink): the best of --rounds runs. gr-dtv's receiver
+gets hard decisions in the correct phase. dvbs_fec_receiver searches for the phase and, in the
+columns "gpufec_auto", also for the code rate. Table "packets" has the numbers of correctly received
+packets for the same noise, and the number of packets whose frames are sent completely.
 
 Usage: dvbs_rates.py [--rounds N] [--seconds S] [--packets N] [--json FILE]
 """
@@ -29,7 +29,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from results_file import report_path, save  # noqa: E402
 from port_rates import SETTLE_S, ring  # noqa: E402
 
-# gr-dtv's name and the first Es/N0 in dB of the comparison. The others follow in steps of 1 dB.
+# For each rate: gr-dtv's constant, and the lowest of STEPS levels of Es/N0 in steps of 1 dB.
 RATES = {"1/2": (dtv.C1_2, 2), "2/3": (dtv.C2_3, 3), "3/4": (dtv.C3_4, 4), "5/6": (dtv.C5_6, 5),
          "7/8": (dtv.C7_8, 6)}
 STEPS = 6
@@ -99,8 +99,8 @@ def bits_per_second(items, make, seconds):
 
 
 def speeds(frames, rounds, seconds):
-    # The repeated items have whole groups of 8 frames and whole puncturing periods, so that frames
-    # and phase go on. Some packets at the seam cannot be corrected.
+    # The repeated items have whole groups of 8 frames and whole puncturing periods, so that the
+    # receiver stays synchronised. Some packets at the end of the items cannot be corrected.
     stretch = 280
     inputs = [("frames", None, frames[:stretch * 204],
                {"gpufec": lambda: (gpufec.dvbs_deframer(),), "gr_dtv": dtv_frames})]

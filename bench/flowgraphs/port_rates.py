@@ -190,8 +190,8 @@ class cases:
         print(name, rates, flush=True)
 
     def recording(self, name, items, make, bits_per_item, between=lambda: ()):
-        """Measures a block behind a file in memory, and first this source alone, into a null sink.
-        Items are repeated until the file has at least RECORDING_BYTES."""
+        """Measures the file source with a null sink, and then a block that reads from this source.
+        The file is in memory. Its items are repeated until it has at least RECORDING_BYTES."""
         if not self.wanted(name):
             return
         items = np.tile(items, -(-RECORDING_BYTES // items.nbytes))

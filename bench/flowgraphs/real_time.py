@@ -15,7 +15,7 @@ where fill is the time in which the source produces the input of a work item (a 
 both its overlaps, a codeword, or a frame), T is the time that the capacity implies for a full
 batch, and 20 ms are for the scheduler. The sink measures one delay per call of work(), for the
 call's first byte, and counts delays above the bound as late. The exit status is 1 if output is late
-or wrong. The source and the sink come from the module endurance_blocks that a build leaves in
+or wrong. The source and the sink come from the module endurance_blocks, which a build writes to
 bench/flowgraphs; the streams are those of soak.py.
 """
 

@@ -6,8 +6,8 @@
 At random times, an option of each block is set, or the flowgraph is restarted, or locked and
 unlocked. Each stream repeats a period (a counter or random symbols), and the output must repeat the
 decoded period. The result reports the number of wrong output bytes, each block's rate at the
-beginning and at the end, the growth of memory, and the speed of the host. The source and the sink come from the module
-endurance_blocks that a build leaves in bench/flowgraphs."""
+beginning and at the end, the growth of memory, and the speed of the host. The source and the sink
+come from the module endurance_blocks, which a build writes to bench/flowgraphs."""
 
 import argparse
 import ctypes

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Counts the instructions that the phase search costs the Viterbi decoder of the CPU, while locked.
+"""Counts the instructions that phase search adds to the CPU's Viterbi decoder while it is locked.
 Unlike times, numbers of instructions do not depend on other work of the machine.
 
 `gpufec decode viterbi` runs under valgrind (callgrind), with and without phase search, and with

@@ -43,7 +43,7 @@ void set_up(run_options& o, unsigned batch)
     o.slots = 1;
 }
 
-// Each function below does `amount` units of work, and returns the quantity (decoded
+// Each function below performs `amount` units of work, and returns the quantity (decoded
 // bits, soft values …) of one unit.
 
 // One unit is a batch of sixteen parallel blocks.

@@ -310,12 +310,12 @@ json cuda_errors()
 // ---- CPU: one thread ----
 
 // Returns the processor seconds that one thread takes for a batch: the shortest of up to
-// three rounds. No round begins after \p enough seconds.
-double thread_seconds(batch& b, double enough)
+// three rounds. No round begins after \p max_seconds seconds.
+double thread_seconds(batch& b, double max_seconds)
 {
     const auto decoder = sync_map::traits::make_cpu(b.setup, b.count, 1);
     double least = INFINITY, all = 0;
-    for (unsigned i = 0; i < rounds && (i == 0 || all < enough); ++i) {
+    for (unsigned i = 0; i < rounds && (i == 0 || all < max_seconds); ++i) {
         const auto begin = std::clock();
         decoder->submit(0, { b.count }, b.memory());
         while (!decoder->finished(0)) {

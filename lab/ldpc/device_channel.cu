@@ -39,9 +39,9 @@ struct frames_sent {
 };
 
 /* Writes the decoder's input values for \p frames frames, beginning with frame \p first.
- * \p tables has the distribution of received int8 values. After it come the decoder's
- * input values for each of the 256 received values, for a punctured bit and for a
- * shortened bit. \p stride is the distance between frames in \p out, in values. */
+ * \p tables has the distribution of received int8 values, followed by the decoder's input
+ * values for each of the 256 received values, for a punctured bit and for a shortened
+ * bit. \p stride is the distance between frames in \p out, in values. */
 template <class Value>
 __global__ void receive(frames_sent s,
                         const std::uint64_t* tables,

@@ -90,7 +90,7 @@ public:
 
     simulation_result run()
     {
-        while (!enough()) {
+        while (!limit_reached()) {
             const bool pulled = pull();
             const bool pushed = push();
             if (d_decoder->done()) {
@@ -101,7 +101,7 @@ public:
             }
         }
         // All symbols of frames that are missing at the end count as wrong.
-        while (!enough() && !d_sent.empty()) {
+        while (!limit_reached() && !d_sent.empty()) {
             const auto symbols = d_sent.front().size();
             d_counts.add(symbols, symbols);
             d_sent.pop_front();
@@ -115,7 +115,7 @@ private:
         return { d_counts, d_decoder->active_backend(), d_decoder->active_device() };
     }
 
-    bool enough() const
+    bool limit_reached() const
     {
         return d_counts.frames >= d_options.max_frames ||
                (d_options.min_errors && d_counts.errors >= d_options.min_errors);
@@ -160,7 +160,7 @@ private:
     {
         bool any = false;
         sync_decoder::frame f;
-        while (!enough() && d_decoder->pull(f)) {
+        while (!limit_reached() && d_decoder->pull(f)) {
             any = true;
             if (!d_sent.empty()) { // a stream decoder may output one frame too many
                 count(f, d_sent.front());

@@ -48,11 +48,11 @@ __device__ inline void set(std::int16_t& to, float x)
 }
 __device__ inline void set(float& to, float x) { to = x; }
 
-//! Launches a kernel that copies rows of decoded bits to the caller's format. \p from has
-//! \p rows packed rows, whose first bytes are \p row_bytes apart. \p bits bits of each
-//! row are copied: bit b of the copy is bit positions[b] of the row, or bit b if
-//! \p positions is nullptr. The copies follow one another in \p to. Each copy has eight
-//! bits per byte if \p packed is true, otherwise one.
+//! Launches a kernel that converts rows of decoded bits to the caller's format. \p from
+//! has \p rows packed rows, whose first bytes are \p row_bytes apart. \p bits bits of
+//! each row are copied: bit b of the copy is bit positions[b] of the row, or bit b if \p
+//! positions is nullptr. The copies follow one another in \p to. Each copy has eight bits
+//! per byte if \p packed is true, otherwise one.
 void launch_give_bits(const std::uint8_t* from,
                       std::size_t row_bytes,
                       const std::uint32_t* positions,

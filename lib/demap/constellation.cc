@@ -150,7 +150,8 @@ void refuse_constellation(const std::string& name,
 {
     refuse("constellation",
            '"' + name + '"',
-           "there is no MODCOD of it at " + rate + " in " + frame_size + " frames");
+           "no MODCOD has this constellation at rate " + rate + " in " + frame_size +
+               " frames");
 }
 
 constellation make_constellation(const std::string& given_name,

@@ -145,13 +145,13 @@ TEST(QpskQuantiser, ValuesThatAreNoSignal_HaveNoLastingEffect)
     EXPECT_EQ(values[2 * 2102], 0);
     EXPECT_EQ(values[2 * 2103], 127);
     for (std::size_t i = 2 * 2104; i < parts.size(); ++i) {
-        // 3 of 512 magnitudes are 256 times too great, so the next scale is 0.4 of the
-        // right one.
+        // 3 of 512 magnitudes are 256 times too large, so the next scale is 0.4 times the
+        // correct one.
         EXPECT_GE(std::abs(values[i]), int(0.35 * std::abs(right[i]) - 1));
     }
     EXPECT_NEAR(mean_magnitude(values, 2 * 6000), 32, 1);
 
-    // Zeros, as of a squelch, leave the scale as it is.
+    // Zeros, such as those of a squelch, do not change the scale.
     parts = noisy_parts(8192, 1, 7);
     std::fill(parts.begin() + 6000, parts.begin() + 12000, 0);
     EXPECT_NEAR(mean_magnitude(convert(symbol_format::float32, parts), 12000), 32, 1);

@@ -96,7 +96,7 @@ void packet_decoder::discard()
     }
 }
 
-// Searches one more frame. Returns false if it has not arrived.
+// Searches the next 204 bytes. Returns false if they have not arrived.
 bool packet_decoder::search()
 {
     if (!arrived(d_searched, frame_bytes + 1)) {
@@ -122,8 +122,8 @@ std::uint8_t packet_decoder::expected_sync(std::uint64_t frame) const
     return frame % group_packets ? sync_byte : std::uint8_t(~sync_byte);
 }
 
-// Takes the next frame and outputs the packet that it completes. Returns false if the
-// frame has not arrived.
+// Reads the next frame and outputs the packet that it completes. Returns false if the
+// frame has not arrived completely.
 bool packet_decoder::track(std::vector<std::uint8_t>& out, std::vector<packet>& packets)
 {
     const auto byte = d_bit / 8;
@@ -160,8 +160,8 @@ bool packet_decoder::track(std::vector<std::uint8_t>& out, std::vector<packet>& 
     return true;
 }
 
-// Begins a search with the frame before the latest `window` frames. As d_error_sum has
-// become too great only now, no frame before these can have had a wrong beginning.
+// Restarts the search at the frame before the latest `window` frames. d_error_sum has
+// exceeded its limit only now, so earlier frames were at their correct positions.
 void packet_decoder::lose()
 {
     d_searched = (d_bit - (window + 1) * frame_bits) / 8;

@@ -22,10 +22,10 @@ namespace gr::gpufec::dvbs {
  * corrects each packet by Reed-Solomon decoding, and removes the energy dispersal. Frames
  * may begin at any bit, and an additive_sequence may have been added to the stream.
  *
- * Once found, frames follow one another until the sync bytes of 12 consecutive frames
- * have more than max_errors wrong bits in 96. The search then begins again 13 frames
- * earlier. A packet is output when the 12 frames that contain its bytes have arrived, and
- * only packets whose 12 frames were found together are output.
+ * After frames are found, each frame is assumed to follow the previous one. If the sync
+ * bytes of 12 consecutive frames have more than max_errors wrong bits among 96, the
+ * search starts again 13 frames earlier. A packet is output when the 12 frames that
+ * contain its bytes have arrived, if no search lies between these frames.
  */
 class packet_decoder
 {
@@ -35,7 +35,7 @@ public:
         std::uint64_t packets = 0;   //!< output packets
         std::uint64_t errors = 0;    //!< packets that Reed-Solomon could not correct
         std::uint64_t corrected = 0; //!< symbols (bytes) that Reed-Solomon corrected
-        std::uint64_t losses = 0;    //!< how often frames were lost
+        std::uint64_t losses = 0;    //!< number of losses of synchronisation
     };
     //! Status of an output packet.
     struct packet {
@@ -61,8 +61,8 @@ public:
               std::vector<std::uint8_t>& out,
               std::vector<packet>& packets);
 
-    //! Ends the stream. Like push(), takes a frame whose last bit was the last one
-    //! pushed.
+    //! Ends the stream: also decodes a frame that ends with the last pushed bit, and
+    //! appends to \p out and \p packets like push().
     void finish(std::vector<std::uint8_t>& out, std::vector<packet>& packets);
 
     const counts& count() const { return d_count; }
@@ -104,8 +104,8 @@ private:
     sync_search d_search;
     std::uint64_t d_searched = 0; // index in the stream of the next byte to search
 
-    // While frames are found. Frames are numbered so that those divisible by eight have
-    // inverted sync bytes.
+    // The following members describe the frames while synchronised. Frames are numbered
+    // so that those with a number divisible by eight have inverted sync bytes.
     additive_sequence d_sequence;
     std::uint64_t d_bit = 0;   // index in the stream of the next frame's first bit
     std::uint64_t d_frame = 0; // number of the next frame

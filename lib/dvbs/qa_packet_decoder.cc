@@ -50,8 +50,8 @@ bytes part(const bytes& of, std::size_t first, std::size_t end)
     return bytes(of.begin() + packet_bytes * first, of.begin() + packet_bytes * end);
 }
 
-// Returns which of the sent packets were received as right, in order. A packet that is
-// claimed to be right but was not sent fails the test.
+// Returns the indices of the sent packets that were received correctly, in order. The
+// test fails if a packet that is marked as correct was not sent.
 std::vector<std::size_t> right_packets(const received& r, const bytes& sent)
 {
     std::map<bytes, std::size_t> numbers;
@@ -239,7 +239,7 @@ TEST(DvbsPacketDecoder, Slips_CostOnlyThePacketsThatTheyCut)
             std::includes(right.begin(), right.end(), expected.begin(), expected.end()))
             << test;
         EXPECT_LE(right.size(), expected.size() + 2);
-        // Twelve frames after the slip suffice to notice it.
+        // The slip is detected within twelve frames.
         EXPECT_LE(r.count.errors, 12u);
         EXPECT_EQ(std::count_if(r.packets.begin(),
                                 r.packets.end(),

@@ -27,8 +27,8 @@ inline bytes random_bytes(std::size_t count, std::mt19937& random)
     return made;
 }
 
-//! Returns packets of 188 random bytes behind the sync byte and a header without error
-//! indicator.
+//! Returns packets of 188 bytes: the sync byte, then random bytes in which the transport
+//! error indicator is cleared.
 inline bytes random_packets(unsigned count, std::mt19937& random)
 {
     auto packets = random_bytes(188 * count, random);
@@ -139,7 +139,7 @@ inline std::vector<bool> bits_of(const bytes& packed)
     return bits;
 }
 
-//! Packs bits, without those of an incomplete last byte.
+//! Packs bits; drops those of an incomplete last byte.
 inline bytes packed(const std::vector<bool>& bits)
 {
     bytes made(bits.size() / 8);

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counts errors of sync bytes for all beginnings of frames in a sliding window. */
+/* Counts the errors of sync bytes in a sliding window, for all positions of frames. */
 
 #include "sync_search.h"
 #include <algorithm>
@@ -65,8 +65,8 @@ std::optional<sync_search::alignment> sync_search::add(const std::uint8_t* bytes
 std::optional<sync_search::alignment> sync_search::best(std::uint64_t first) const
 {
     // A window has at most two inverted sync bytes, so the sum of a hypothesis that fits
-    // is at most 16 + d_max_errors, or is as near to its maximum if the bits are
-    // inverted.
+    // is at most 16 + d_max_errors or, if the bits are inverted, at least 96 − 16 −
+    // d_max_errors.
     const std::uint8_t below = 17 + d_max_errors;
     const std::uint8_t inner = 8 * window_frames + 1 - 2 * below;
     const auto possible = [&](std::size_t place) {

@@ -41,7 +41,7 @@ public:
     static constexpr unsigned default_max_errors = 10;
     static constexpr unsigned max_inverted_errors = 3;
 
-    //! Beginning of the first frame in a window, and how to read the frames.
+    //! Position of the first frame in a window, and the sequence added to the frames.
     struct alignment {
         std::uint64_t bit; //!< index in the stream of the first frame's first bit
         unsigned frame;    //!< index of the first frame in its group, 0 to 7
@@ -63,11 +63,12 @@ public:
      */
     std::optional<alignment> add(const std::uint8_t* bytes, std::uint64_t first);
 
-    //! Forgets the window.
+    //! Clears the window.
     void restart();
 
 private:
-    // A row has the errors for the beginnings of frames at the same bit of a byte.
+    // A row holds the error counts of all hypotheses with one kind of additive sequence
+    // and one bit of a byte.
     static constexpr unsigned rows = additive_sequence::kinds * 8;
     static constexpr std::size_t frame_places = rows * frame_bytes;
 
@@ -76,9 +77,10 @@ private:
     judge(std::size_t place, std::uint64_t first, std::optional<alignment>& best) const;
 
     const unsigned d_max_errors;
-    // Number of bits by which sync bytes differ from 0x47, for each frame of the window,
-    // in a ring, and place. Place (8·kind + bit)·204 + byte is that of a frame which
-    // begins at this bit of this byte, under this kind of additive sequence.
+    // A ring with one entry per frame of the window. An entry holds, for each place, the
+    // number of bits by which the sync byte differs from 0x47. Place (8·kind + bit)·204 +
+    // byte stands for a frame that begins at this bit of this byte, under this kind of
+    // additive sequence.
     std::vector<std::uint8_t> d_errors;
     std::vector<std::uint8_t> d_sums; // sums of d_errors over the window
     unsigned d_oldest = 0;            // ring position of the oldest frame

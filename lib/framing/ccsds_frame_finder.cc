@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder of frames between the tracker, which finds them, and the user. */
+/* Decodes the frames that frame_tracker finds, and stores them until they are pulled. */
 
 #include "ccsds_format.h"
 #include "common/refuse.h"

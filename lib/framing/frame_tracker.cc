@@ -139,8 +139,8 @@ frame_check frame_tracker::check(const located_frame& frame)
     return d_result;
 }
 
-// Decodes a frame, and tells whether it is right. \c wait means that this depends on bits
-// that are not available yet.
+// Decodes a frame and returns whether it is correct. \c wait means that the answer
+// depends on bits that are not available yet.
 frame_tracker::judgement
 frame_tracker::judge(const received_bits& bits, bool ended, const located_frame& frame)
 {
@@ -284,7 +284,8 @@ frame_tracker::rivals frame_tracker::find_rival(const received_bits& bits,
     return rivals::none;
 }
 
-// Takes the frame at d_at, or another one. Returns whether the state changed.
+// Outputs the frame at d_at, or a frame that replaces it. Returns whether the state
+// changed.
 bool frame_tracker::track(const received_bits& bits, bool ended)
 {
     if (bits.end() < d_at + d_period) {

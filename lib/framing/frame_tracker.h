@@ -34,7 +34,7 @@ struct located_frame {
 //! Numbers of events since the beginning of the stream.
 struct tracker_counts {
     std::uint64_t locks = 0;       //!< searches that ended with a frame
-    std::uint64_t losses = 0;      //!< locks given up after too many missing markers
+    std::uint64_t losses = 0;      //!< locks lost after too many missing markers
     std::uint64_t slips = 0;       //!< frames found elsewhere than expected, while locked
     std::uint64_t missed = 0;      //!< frames kept by the fly-wheel
     std::uint64_t unconfirmed = 0; //!< markers in a search that began no frame
@@ -65,7 +65,7 @@ public:
         std::size_t frame_bits; //!< bits after the marker
         std::vector<orientation> orientations;
         double false_alarm; //!< see tolerance()
-        unsigned flywheel;  //!< frames without a marker, in succession
+        unsigned flywheel;  //!< maximum number of successive frames without a marker
         unsigned shift;     //!< bits of a symbol of all interleaved codewords
         unsigned max_shift; //!< number of symbols that the code corrects
     };
@@ -81,7 +81,7 @@ public:
                   take_function take,
                   const std::string& variant = "");
 
-    //! Finds frames in the available bits; \p ended tells that no more will follow.
+    //! Finds frames in the available bits. \p ended: no more bits will follow.
     void run(const received_bits& bits, bool ended);
     //! Returns the position of the first bit that is still needed.
     std::uint64_t needed() const;
@@ -126,14 +126,16 @@ private:
     std::uint64_t d_wait = 0; // end of the bits without which run() has nothing to do
     located_frame d_last;     // the last frame, while locked
     unsigned d_misses = 0;    // frames without a marker in succession
-    // Frames in succession that could not be decoded, from the beginning of the lock on
-    // counted as if the fly-wheel had ended.
+    // Number of successive frames that could not be decoded. A lock starts with the value
+    // of \c flywheel, so that its first undecodable frame causes a search for another
+    // one.
     unsigned d_bad = 0;
     std::optional<located_frame> d_checked; // frame of d_result
     frame_check d_result = frame_check::none;
 
-    std::uint64_t d_exact = 0; // position of the last marker without
-    std::uint64_t d_spacing = 0, d_other_period = 0; // errors, and its distance
+    std::uint64_t d_exact = 0; // position of the last marker without errors
+    // Distance of that marker from the one before it, and the result of other_period().
+    std::uint64_t d_spacing = 0, d_other_period = 0;
     tracker_counts d_counts;
 };
 

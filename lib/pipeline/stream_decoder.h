@@ -499,7 +499,7 @@ private:
         d_on_device = first.backend() == "cuda";
         if (made.failed) {
             log(log_level::error,
-                made.missing + "; decoding continues on the CPU, nothing is lost");
+                made.missing + "; decoding continues on the CPU without loss of data");
         }
         const auto limits = first.limits();
         const auto slots = checked_size(d_run.slots) * made.decoders.size();
@@ -543,7 +543,7 @@ private:
             d_on_device = devices > 0;
             log(log_level::error,
                 failure + "; decoding continues on the " +
-                    (devices > 0 ? "other devices" : "CPU") + ", nothing is lost");
+                    (devices > 0 ? "other devices" : "CPU") + " without loss of data");
         };
         d_pipeline.emplace(std::move(made.decoders), d_run.slots, std::move(h));
         if (d_locked.memory && reserve_conversion()) {

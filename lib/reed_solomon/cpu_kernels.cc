@@ -230,8 +230,8 @@ void add_words(const vec* values, unsigned interleaving, std::uint8_t* sums)
     }
 }
 
-// Adds the lanes of each codeword of one root for any interleaving depth. \p end is
-// behind the last lane, and 8 bytes there are readable.
+// Adds the lanes of each codeword of one root for any interleaving depth. \p end points
+// behind the last lane; the 8 bytes from there on must be readable.
 void add_lanes(const std::uint8_t* end,
                unsigned interleaving,
                unsigned positions,

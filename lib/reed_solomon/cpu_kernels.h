@@ -39,8 +39,8 @@ struct syndrome_constants {
 
 //! Constants for kernels::zeros().
 struct search_constants {
-    //! 256 bytes per coefficient of x^i: x^i at position e is alpha^(−root_step · e · i),
-    //! with GFNI in its field
+    //! For each power i of x, 256 bytes: byte e is x^i at position e, which is
+    //! alpha^(−root_step · e · i); with GFNI, as an element of the field of GFNI
     const std::uint8_t* powers;
     //! Multipliers of the 256 field elements. Without GFNI: products with 16 low and 16
     //! high nibbles. With GFNI: the element in its field, one byte.

@@ -26,8 +26,8 @@ public:
     //! \param variant see cpu_variant()
     reed_solomon_locator(const reed_solomon_code& code, const std::string& variant);
 
-    //! Wrong symbols and what is to be added to them, as field elements. Position 0 is
-    //! the last symbol of the codeword.
+    //! Positions of the wrong symbols, and the field elements to add to these symbols.
+    //! Position 0 is the last symbol of the codeword.
     struct errors {
         unsigned count = 0;
         std::array<std::uint8_t, reed_solomon_code::max_parity> positions, values;

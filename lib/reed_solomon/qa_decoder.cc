@@ -38,7 +38,7 @@ std::vector<unsigned> positions_of(unsigned count, unsigned n, std::mt19937& ran
     return all;
 }
 
-// A frame of interleaved codewords, with codeword i in codewords[i].
+// Interleaves codewords to a frame.
 bytes interleaved(const std::vector<bytes>& codewords)
 {
     bytes frame;
@@ -50,7 +50,7 @@ bytes interleaved(const std::vector<bytes>& codewords)
     return frame;
 }
 
-// Received codewords, their erasures, and what the decoder is to return.
+// Received words, their erasures, and the expected results of the decoder.
 struct test_frame {
     std::vector<bytes> received, erasures, corrected;
     std::vector<int> counts;

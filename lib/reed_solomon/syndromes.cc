@@ -36,8 +36,9 @@ std::array<std::uint8_t, 256> gfni_elements(const field& f)
         }
         return product;
     };
-    // Alpha becomes an element for which the images of 1 + alpha^i add up as in f. There
-    // are eight such elements, the conjugates.
+    // Searches an image of alpha for which the map is additive: the image of 1 + alpha^i
+    // is the sum of the images of 1 and alpha^i. Eight elements, the conjugates, fulfil
+    // this.
     std::array<std::uint8_t, 256> image{};
     for (unsigned candidate = 2; candidate < 256; ++candidate) {
         unsigned power = 1;
@@ -186,8 +187,8 @@ unsigned reed_solomon_syndromes::compute(const std::uint8_t* frame,
     return wrong;
 }
 
-// A received word and the codeword of its message differ in the parity symbols only, and
-// have a difference with the same syndromes.
+// The difference of a received word and the codeword of its message has the syndromes of
+// the received word, and is nonzero only in the parity symbols.
 unsigned reed_solomon_syndromes::compute_from_parity(const std::uint8_t* frame,
                                                      values& syndromes) const
 {

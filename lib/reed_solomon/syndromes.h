@@ -27,7 +27,7 @@ std::array<std::uint8_t, 256> gfni_elements(const field& f);
 /*!
  * \brief Computes the values of codewords at the roots of the generator polynomial.
  *
- * A received word is a codeword if all of them are 0.
+ * A received word is a codeword if all its syndromes are 0.
  */
 class reed_solomon_syndromes
 {
@@ -44,8 +44,9 @@ public:
         std::array<std::uint8_t,
                    reed_solomon_code::max_parity * reed_solomon::syndrome_stride>;
 
-    //! Computes the syndromes of a frame. Returns a word in which bit i is set if
-    //! codeword i is not a codeword; the values of other codewords may be undefined.
+    //! Computes the syndromes of a frame of interleaved words. Returns a mask in which
+    //! bit i is set if word i is not a codeword; the syndromes of codewords may be left
+    //! undefined.
     unsigned compute(const std::uint8_t* frame, values& syndromes) const;
 
 private:

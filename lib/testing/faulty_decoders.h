@@ -28,14 +28,14 @@ namespace gr::gpufec::qa {
 
 namespace faults = cuda::faults;
 
-//! A kind of decoder with little input, so that a test can repeat the decoding for each
-//! call of the CUDA runtime that it makes fail.
+//! A kind of decoder with little input, because tests repeat the decoding for each call
+//! of the CUDA runtime, and let that call fail.
 template <class Kind, bool Floats, bool Emulated = Floats>
 struct kind : Kind {
     static constexpr bool floats = Floats; // whether the output consists of floats
     // Whether the emulation runs the kernels themselves rather than the CPU decoder.
     static constexpr bool emulated = Emulated;
-    // Emulated kernels are slow.
+    // Number of portions of input; fewer for emulated kernels, because they are slow.
     static constexpr unsigned portions = Floats ? 3 : Emulated ? 5 : 7;
 };
 

@@ -52,8 +52,8 @@ def _meant(name, value, default):
 def check_kind(name, value, default):
     """Refuses a value whose type does not fit the parameter, which has the type of `default`.
 
-    `seed` and `first` must be unsigned integers of 64 bits, other integers must have 32 bits with a
-    sign. The entries of sequences are checked too.
+    `seed` and `first` must fit in an unsigned 64-bit integer, other integers in a signed 32-bit
+    integer. The entries of sequences are checked too.
     """
     if name == "constraint_length" and isinstance(value, str): # perhaps the name of a preset
         preset = _core.nearest_name(value, [p.name for p in conv_presets()])
@@ -84,7 +84,7 @@ def check_kind(name, value, default):
                        "" if name == "lock_presets" else 0)
 
 
-# Names that other programs use for a parameter, and the name of the parameter here.
+# Maps the names that other programs use for a parameter to the name of the parameter here.
 _ALIASES = {"modcod": "rate"}
 
 

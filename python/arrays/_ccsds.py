@@ -13,7 +13,7 @@ from ._viterbi import viterbi_decode
 
 
 class ccsds_status:
-    """Status of a call of ccsds_decode(), which lists the attributes."""
+    """Status that ccsds_decode() returns; its help lists the attributes."""
 
     def __init__(self, **facts):
         self.__dict__.update(facts)
@@ -46,18 +46,18 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
     and the page docs/reference/ccsds.md which errors a marker may have.
 
     Args:
-        values : soft values of BPSK, QPSK or OQPSK symbols, (items,), in memory of the host; I
+        values : soft values of BPSK, QPSK or OQPSK symbols, (items,), in host memory; I
             before Q: int8; float32, with soft_scale int8 steps per unit; or uint8, offset binary
             with 128 for 0
         convolutional : inner convolutional code: "none" or a name of conv_presets()
         code : code of the frame: "none"; "ccsds-223" or "ccsds-239" (Reed-Solomon in the dual
             basis), or these with "-conventional" after them (in the conventional basis); or,
             without a convolutional code, "c2" or "ar4ja-K-rate" (LDPC), such as "ar4ja-1024-1/2"
-        interleaving : Reed-Solomon codewords per frame, 1 to 8
+        interleaving : number of Reed-Solomon codewords per frame, 1 to 8
         frame_bytes : bytes of a transfer frame, 1 to 16384; 0: the longest of the code. Shorter
             frames of Reed-Solomon have a virtual fill.
         randomiser : "none", "short" (period of 255 bits) or "long" (131,071 bits)
-        differential : whether bits were sent as changes of the level (NRZ-M), before a
+        differential : whether the bits are differentially encoded (NRZ-M), before the
             convolutional encoder if there is one
         soft_input : "int8", "float" or "uint8"; "": the format of the type of values
         soft_scale : int8 steps per unit of float32 values; not used with LDPC codes
@@ -76,7 +76,7 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
         device : number of the CUDA device
         threads : threads of the CPU backend, 1 to 256
         false_alarm : probability of a false lock per frame length of random bits
-        flywheel : frames without a marker, in succession, that are kept, 0 to 100
+        flywheel : largest number of successive frames without a marker that are kept, 0 to 100
         lock_memory : soft values that are stored during the phase search, 10^4 to 10^9
 
     Returns:
@@ -84,16 +84,17 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
           - good, marker_found, inverted: bool (frames,)
           - position: index in values, or with a convolutional code in the decoded bits, of the
             marker's first bit, uint64 (frames,)
-          - orientation: of the symbols, uint8 (frames,), as in the tag ccsds_frame
+          - orientation: orientation of the symbols, uint8 (frames,), as in the tag ccsds_frame
           - marker_correlation: 0 to 1, float64 (frames,)
-          - corrected: corrected symbols per codeword, -1 if it failed, int32 (frames,
+          - corrected: corrected symbols per codeword, -1 if not correctable, int32 (frames,
             interleaving); (frames, 0) without Reed-Solomon
           - iterations: with LDPC codes the number of iterations, uint32 (frames,)
-          - channel_error_rate: that of the Viterbi decoder; NaN without a convolutional code
+          - channel_error_rate: bit error rate of the channel, estimated by the Viterbi decoder;
+            NaN without a convolutional code
           - frame_count, failed_frame_count, corrected_symbol_count, missed_marker_count,
-            lock_count, slip_count: as those of ccsds_fec_receiver
-          - verdict: what seems wrong with the parameters, or "". A verdict is a RuntimeWarning
-            too.
+            lock_count, slip_count: as in ccsds_fec_receiver
+          - verdict: what seems wrong with the parameters, or "". A verdict is also issued as a
+            RuntimeWarning.
 
     Raises:
         ValueError : if an argument is refused; it names the argument, its value and what is
@@ -141,9 +142,10 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
 
 
 def _decode_ldpc(codewords, code, facts, drop_failed, **parameters):
-    """Decodes codewords, one per row, and enters their validity in the facts. Returns the
+    """Decodes codewords, one per row, and adds their validity to `facts`. Returns the
     messages."""
-    # As in ccsds_fec_receiver, int16 avoids violated checks of right messages of AR4JA.
+    # With int8, correctly decoded AR4JA messages may have violated checks; ccsds_fec_receiver uses
+    # int16 too.
     precision = "int16" if code[0] == "ccsds_ar4ja" else "int8"
     if len(codewords) == 0:
         facts["iterations"] = np.zeros(0, np.uint32)

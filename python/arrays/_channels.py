@@ -38,7 +38,7 @@ def awgn(bits, ebn0_db, rate=1.0, seed=1, soft_input="int8", amplitude=32.0, fir
     """Sends bits as BPSK over additive white Gaussian noise, and returns soft values.
 
     Args:
-        bits : uint8 or bool, zeros and ones, of any shape, in memory of the host
+        bits : uint8 or bool, zeros and ones, of any shape, in host memory
         ebn0_db : Eb/N0 in dB, -100 or more; inf for no noise
         rate : information bits per bit that is sent, above 0 and up to 1; Eb is the energy per
             information bit
@@ -89,7 +89,7 @@ def bsid(symbols, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, seed=1, alphab
     maximum a-posteriori decoder for synchronisation correction (2014), section 2.2.
 
     Args:
-        symbols : uint8, one channel symbol per byte, below alphabet, in memory of the host:
+        symbols : uint8, one channel symbol per byte, below alphabet, in host memory:
             (frames, items), or (items,), one frame
         p_insert : probability of an insertion, 0 to 0.99
         p_delete : probability of a deletion, 0 to below 1; p_insert + p_delete is below 1

@@ -102,7 +102,7 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
         algorithm : "offset_min_sum", "normalized_min_sum" or "min_sum"
         precision : number format of the decoder, "int8", "int16" or "float"
         max_iterations : 1 to 1000
-        early_stop : stop once all checks are satisfied; else always make max_iterations
+        early_stop : stop once all checks are satisfied; else always run max_iterations
         output : "message", the k bits of each message; "codeword", the n bits of each codeword;
             "llr", n posterior LLRs per frame; "extrinsic", n extrinsic LLRs per frame, which are
             the posterior LLRs minus the channel values, and 0 for bits that are not sent. LLRs
@@ -126,7 +126,7 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
             standard
         shortened : positions of the codeword that are 0 and not sent; they hold no message bits
         out : an array of the result's shape and type to write to, which shares no memory with
-            values; None: a new array, in host memory or on the device, where values is
+            values; None: a new array in the same memory (host or device) as values
         message_positions : positions of the message in the codeword of code_file: "systematic"
             (found by elimination), "first", "last", "gr_fec_ldpc_encoder", or the position of
             each message bit, from 0
@@ -137,7 +137,7 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
           - iterations: the number of iterations, uint32 (frames,)
           - unsatisfied: the number of checks that the decided bits violate, uint32 (frames,); 0
             for a codeword
-          - verdict: what seems wrong with values, or "". A verdict is a RuntimeWarning too.
+          - verdict: what seems wrong with values, or "". A verdict is also a RuntimeWarning.
 
     Raises:
         ValueError : if an argument is refused; it names the argument, its value and what is
@@ -162,7 +162,7 @@ def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", cod
     """Encodes an array of messages with an LDPC code.
 
     Args:
-        messages : uint8, the k bits of each message, in memory of the host: (frames, items), one
+        messages : uint8, the k bits of each message, in host memory: (frames, items), one
             message per row, or (frames·items,)
         standard : "dvbs2" (EN 302 307-1), "dvbs2x" (EN 302 307-2), "dvbt2" (EN 302 755),
             "ccsds_c2" and "ccsds_ar4ja" (CCSDS 131.0-B), "wifi" (IEEE 802.11), "nr" (3GPP

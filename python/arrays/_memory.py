@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks arrays in memory of the host or of a CUDA device, and makes views of them."""
+"""Checks arrays in host memory or of a CUDA device, and makes views of them."""
 
 import math
 import operator
@@ -329,8 +329,8 @@ def row_count(view, items, what):
 
 
 class output_array:
-    """The output array of a call: `out` if given, otherwise a new array in host memory or on the
-    device, where the input `view` is.
+    """The output array of a call: `out` if given, otherwise a new array in the same memory (host or
+    device) as the input `view`.
 
     `out` must not overlap the input or `others` in memory.
     """
@@ -386,8 +386,8 @@ def packed_bytes(name, array, level=4):
 
 
 def packed_rows(name, array, bits, packed):
-    """Returns an array of one or two dimensions as rows of `bits` packed bits each. `packed` tells
-    whether the array has packed bits or one bit per byte."""
+    """Returns an array of one or two dimensions as rows of `bits` packed bits each. The array has
+    packed bits if `packed` is true, otherwise one bit per byte."""
     if packed:
         array = packed_bytes(name, array, 5)
         size = (bits + 7) // 8

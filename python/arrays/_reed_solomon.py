@@ -21,7 +21,7 @@ def rs_encode(messages, code="ccsds-223", interleaving=1, virtual_fill=0):
     """Encodes an array of messages with a Reed-Solomon code.
 
     Args:
-        messages : uint8, in memory of the host: (frames, I·k), one frame per row, or
+        messages : uint8, in host memory: (frames, I·k), one frame per row, or
             (frames·I·k,), where I is the interleaving depth and k the number of message symbols
             of a codeword. Byte j·I + i of a frame is symbol j of codeword i.
         code : "ccsds-223" and "ccsds-239" (CCSDS 131.0-B, (255, 223) and (255, 239), dual basis),
@@ -52,7 +52,7 @@ def rs_decode(frames, code="ccsds-223", interleaving=1, virtual_fill=0, erasures
     (n - k - e) / 2.
 
     Args:
-        frames : uint8, in memory of the host: (frames, I·n), one frame per row, or (frames·I·n,),
+        frames : uint8, in host memory: (frames, I·n), one frame per row, or (frames·I·n,),
             where I is the interleaving depth and n the number of symbols of a codeword. Byte
             j·I + i of a frame is symbol j of codeword i.
         code : name of the code, as in rs_encode()
@@ -70,7 +70,7 @@ def rs_decode(frames, code="ccsds-223", interleaving=1, virtual_fill=0, erasures
     Raises:
         ValueError : if an argument is refused; it names the argument, its value and what is
             allowed
-        TypeError : if an array is not one, or if arguments are missing or unknown
+        TypeError : if frames or erasures is not an array, or if arguments are missing or unknown
     """
     decoder = _core.rs_decoder_kernel(code, interleaving, virtual_fill)
     rows = _rows("frames", frames, decoder.frame_bytes, np.uint8)

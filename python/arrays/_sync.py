@@ -269,9 +269,9 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
         p_substitute : probability that a transmitted symbol is replaced by another, 0 to 1
         lengths : integers, the items of each frame, 0 or more; None: all items of each row. With
             several reads: (frames, reads) or (frames·reads,); 0 for a read that was not received
-        priors : float32 (frames, N, q) in memory of the host, weights of the symbols; None:
+        priors : float32 (frames, N, q) in host memory, weights of the symbols; None:
             uniform
-        mode : "framed", or "stream": frames follow one another without marks, and the decoder
+        mode : "framed", or "stream": frames follow one another without markers, and the decoder
             finds them
         soft_input : "hard" (uint8) or "float" (float32); "": the format of the type of received
         output : "symbols", the most likely ones, (frames, N), uint8 up to q = 256, else int16;
@@ -308,8 +308,8 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
             device; (): use device
         positive_bit : the bit, 0 or 1, that a positive value of output "llr" means
         out : an array of the result's shape and type to write to, which shares no memory with
-            received and priors; None: a new array, in host memory or on the device, where
-            received is. Only in mode "framed"
+            received and priors; None: a new array in the same memory (host or device) as
+            received. Only in mode "framed"
         reads : number of received copies of each frame, 1 to 256, in mode "framed". Each is
             decoded with the product of the other reads' extrinsics as priors
         passes : number of times that each of several reads is decoded, 1 to 16
@@ -354,7 +354,7 @@ def sync_encode(symbols, codebook, q=32, n=10, frame_symbols=210, alphabet=2):
     """Encodes an array of message symbols with a codebook.
 
     Args:
-        symbols : uint8, int16 or uint16, 0 to q - 1, in memory of the host: (frames, N), or
+        symbols : uint8, int16 or uint16, 0 to q - 1, in host memory: (frames, N), or
             (items,), concatenated frames; the last may be incomplete
         codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
             the leftmost sent first; or the path of a file of such rows, in hexadecimal digits

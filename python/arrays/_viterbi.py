@@ -135,7 +135,7 @@ class viterbi_decoder(_Streaming):
         values.
 
         Args:
-            values : (items,) of any length, in memory of the host, of the type with which the
+            values : (items,) of any length, in host memory, of the type with which the
                 stream began
 
         Returns:
@@ -236,7 +236,7 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
     Viterbi Decoder for Convolutional Codes on GPU, arXiv:1608.00066). The output does not depend
     on the backend. Soft values of 0 and NaN are erasures, and infinities saturate.
 
-    With lock "auto", values are one stream, (items,), in memory of the host. The decoder finds
+    With lock "auto", values are one stream, (items,), in host memory. The decoder finds
     where pairs, puncturing periods and terminated frames begin, resolves the ambiguities of
     lock_constellation, and identifies the code among lock_presets. The result begins at the first
     lock.
@@ -278,8 +278,8 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
             code, which must be None then; "": none
         positive_bit : the bit, 0 or 1, that a positive soft value means
         out : a uint8 array of the result's shape to write to, which shares no memory with values;
-            None: a new array, in host memory or on the device, where values is. With lock "auto"
-            it must be None
+            None: a new array in the same memory (host or device) as values. With lock "auto" it
+            must be None
         lock : "off", or "auto": phase search in streams and in terminated frames without gaps
         lock_constellation : ambiguities to search. "bpsk": the beginnings of pairs and puncturing
             periods, and the sign unless the code is transparent; "qpsk": also rotation by 90
@@ -291,16 +291,16 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
 
     Returns:
         The bits, uint8: one per stage of a stream (missing values of the last stage are taken as
-        erasures), or frame_bits per frame. Like values, they have one dimension, or a row per row.
-        And a decode_status, which also has these numbers, or for values of shape (streams, items)
-        arrays with one entry per stream:
+        erasures), or frame_bits per frame. They have one dimension if values has one, else one row
+        per row of values. And a decode_status, which also has these numbers, or for values of shape
+        (streams, items) arrays with one entry per stream:
           - channel_error_rate: the channel's bit error rate, estimated by re-encoding about 2048
             bits at the start of each 2^20 decoded bits, and averaged; NaN for arrays on a device
           - metric: the sum of the magnitudes of wrong soft values, divided by the number of values,
             in int8 steps (packed4: 4-bit steps); measured over the bits of channel_error_rate;
             NaN for arrays on a device
           - chance_error_rate: the channel_error_rate of pure noise; NaN if not known
-          - verdict: what seems wrong with values, or "". A verdict is a RuntimeWarning too.
+          - verdict: what seems wrong with values, or "". A verdict is also a RuntimeWarning.
         With lock "auto" it also has:
           - locked: whether a lock holds at the end
           - lock: a dictionary with the state at the end; its entries are those of the block
@@ -332,7 +332,7 @@ def conv_encode(bits, constraint_length=None, polynomials=None, puncturing=None,
     """Encodes an array with a convolutional code.
 
     Args:
-        bits : uint8, information bits in memory of the host. Streaming: (items,), one stream, or
+        bits : uint8, information bits in host memory. Streaming: (items,), one stream, or
             (streams, items), one stream per row. Frames: (frames, items), one frame of frame_bits
             per row, or (frames·items,).
         constraint_length : K, 3 to 9; None: 7
@@ -351,7 +351,7 @@ def conv_encode(bits, constraint_length=None, polynomials=None, puncturing=None,
             code, which must be None then; "": none
 
     Returns:
-        The coded bits that are sent, uint8: a row per row of bits, or (items,) if bits has one
+        The coded bits that are sent, uint8: one row per row of bits, or (items,) if bits has one
         dimension.
 
     Raises:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Decoders, encoders and channels for arrays.
 
-Arrays are NumPy's, or any with the DLPack protocol or __cuda_array_interface__. An array on a
-CUDA device is decoded by that device, and the result is a device_array on it. Nothing is converted
-silently: arrays of another type, masked arrays, and arrays with gaps are refused. Signal handlers
-run during a call: Ctrl-C ends the call, and the decoder can be used again.
+Arrays are those of NumPy, and any with the DLPack protocol or __cuda_array_interface__. An array on
+a CUDA device is decoded by that device, and the result is a device_array on it. Nothing is
+converted silently: arrays of another type, masked arrays, and arrays with gaps are refused. Signal
+handlers run during a call: Ctrl-C ends the call, and the decoder can be used again.
 """
 
 from ._arguments import check_names

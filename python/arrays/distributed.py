@@ -37,7 +37,7 @@ __all__ = ["decode", "decode_file", "error_rates"]
 _DECODERS = ("viterbi", "ldpc", "sync")
 # Approximate number of information bits (sync: message symbols) per simulation task.
 _TASK_BITS = {"viterbi": 1 << 20, "ldpc": 1 << 18, "sync": 1 << 12}
-# Decoder parameters that callers must not pass, because this module sets or does not support them.
+# Decoder parameters that callers must not pass: this module sets them or does not support them.
 _GIVEN = ("values", "received", "lengths", "priors", "out", "lock", "lock_constellation",
           "lock_presets", "lock_memory", "lock_first_item")
 _SIMULATED = (*_GIVEN, "packed_output", "output", "p_insert", "p_delete")
@@ -159,7 +159,7 @@ def _threads(client):
 def _check(client, decoder, decoders, code, fixed, **numbers):
     """Checks the arguments that all functions of this module have in common.
 
-    `fixed` has the decoder parameters that the caller must not pass. `numbers` maps the name of
+    `fixed` lists the decoder parameters that the caller must not pass. `numbers` maps the name of
     each integer parameter to its value and the minimum.
     """
     from distributed import Client

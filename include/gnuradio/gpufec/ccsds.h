@@ -54,7 +54,7 @@ struct ccsds_framing {
     bool differential = false;
     //! probability of a false lock per frame length of random bits
     double false_alarm = 1e-6;
-    //! frames without a marker, in succession, that are kept while locked
+    //! largest number of successive frames without a marker that are kept while locked
     unsigned flywheel = 2;
     //! whether frames that could not be decoded, and frames without code whose marker is
     //! missing, are dropped; codewords of LDPC never are

@@ -57,7 +57,8 @@ struct ccsds_deframer_options {
     // Advanced
     //! probability of a false lock per frame length of random bits, above 0 and below 1
     double false_alarm = 1e-6;
-    //! frames without a marker, in succession, that are kept while locked, 0 to 100
+    //! largest number of successive frames without a marker that are kept while locked,
+    //! 0 to 100
     int flywheel = 2;
 };
 

@@ -85,7 +85,8 @@ struct ccsds_fec_receiver_options {
     // Advanced
     //! probability of a false lock per frame length of random bits, above 0 and below 1
     double false_alarm = 1e-6;
-    //! frames without a marker, in succession, that are kept while locked, 0 to 100
+    //! largest number of successive frames without a marker that are kept while locked,
+    //! 0 to 100
     int flywheel = 2;
     //! soft values stored while the phase of the convolutional code is searched for
     int lock_memory = 1000000;

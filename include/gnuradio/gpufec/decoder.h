@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The interface that all decoders share: options, callbacks, end of input and waiting.
- * pinned_memory.h has input and output in the caller's memory. */
+ * pinned_memory.h declares input and output in the caller's memory. */
 
 #ifndef INCLUDED_GPUFEC_DECODER_H
 #define INCLUDED_GPUFEC_DECODER_H

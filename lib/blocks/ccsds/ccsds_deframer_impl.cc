@@ -220,7 +220,7 @@ void ccsds_deframer_impl::emit(const ccsds_frame& frame)
             tag.offset = first + std::min<std::uint64_t>(item, items - 1);
             d_emitter.hold(std::move(tag));
         });
-    // A dictionary takes longer than the frame itself.
+    // Making the dictionary takes longer than all other work for the frame.
     const bool needed = d_emitter.has_status_tag(frame.good) || d_emitter.sends_pdus();
     const auto* const bytes =
         soft ? reinterpret_cast<const std::uint8_t*>(frame.soft.data())

@@ -18,8 +18,8 @@ namespace gr::gpufec {
 class ccsds_fec_receiver_impl : public ccsds_fec_receiver
 {
 public:
-    //! The blocks of a receiver. Without a convolutional code, \c viterbi is null, and
-    //! without an LDPC code \c ldpc and \c frames.
+    //! The blocks of a receiver. Without a convolutional code, \c viterbi is null.
+    //! Without an LDPC code, \c ldpc and \c frames are null.
     struct chain {
         gpu_viterbi_pbvd::sptr viterbi;
         ccsds_deframer::sptr deframer;

@@ -18,7 +18,7 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Takes the messages of gpu_ldpc_dvbs2, packed, and gives transfer frames.
+ * \brief Converts packed messages of gpu_ldpc_dvbs2 to transfer frames.
  *
  * The tags ccsds_frame, ldpc_valid and ldpc_iterations of each frame become one tag
  * ccsds_frame, whose entry \c good says whether the frame is valid.

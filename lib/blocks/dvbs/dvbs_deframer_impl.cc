@@ -14,10 +14,11 @@ namespace gr::gpufec {
 
 namespace {
 
-// Bytes that are passed to the decoder at a time, so that few packets wait for output.
+// Maximum number of bytes passed to the decoder at a time, so that few packets wait for
+// output.
 constexpr std::size_t max_taken = 64 * dvbs::frame_bytes;
-// Bytes without frames after which a warning is logged, and the least number of bytes in
-// which frames can be expected.
+// Number of bytes without frames after which a warning is logged, and the minimum number
+// of bytes in which frames can be expected.
 constexpr std::uint64_t many_bytes = 1 << 20;
 constexpr std::uint64_t few_bytes = 24 * dvbs::frame_bytes;
 

@@ -46,13 +46,13 @@ private:
 
     dvbs::packet_decoder d_decoder;
     std::vector<std::uint8_t> d_made; // packets that are being emitted
-    std::size_t d_sent = 0;           // number of their bytes already emitted
-    std::vector<dvbs::packet_decoder::packet> d_packets; // their status
+    std::size_t d_sent = 0;           // number of emitted bytes of d_made
+    std::vector<dvbs::packet_decoder::packet> d_packets; // status of packets in d_made
     std::uint64_t d_made_before = 0; // bytes of the packets before d_made
     bool d_ended = false;
 
     bool d_judged = false;        // whether frames were found or a warning was logged
-    std::uint8_t d_union = 0;     // bits that any byte had until then
+    std::uint8_t d_union = 0;     // bitwise OR of all input bytes before d_judged
     std::uint64_t d_received = 0; // number of input bytes
 
     // State and time of the last published status message.

@@ -14,8 +14,9 @@ namespace gr::gpufec {
 
 namespace {
 
-// Checks parameters for which gpu_ldpc_dvbs2 allows more values than the receiver: LLRs,
-// other standards and other frame sizes. \throws std::invalid_argument
+// Checks the parameters of which the receiver supports fewer values than gpu_ldpc_dvbs2
+// does, which also accepts LLRs, other standards and other frame sizes.
+// \throws std::invalid_argument
 void check(const dvbs2_fec_receiver_options& given)
 {
     choose<int>("soft_input",

@@ -72,7 +72,8 @@ std::size_t rs_decoder_impl::make_frames(const std::uint8_t* in,
                                          std::uint8_t* out,
                                          std::uint64_t first)
 {
-    // A thread takes at least 16 KiB, which take longer to decode than a thread to wake.
+    // Each thread decodes at least 16 KiB, because decoding less takes no longer than
+    // waking a thread.
     constexpr std::size_t least_part = 16u << 10;
     d_counts.resize(frames * d_kernel.interleaving());
     d_team(frames,
@@ -101,7 +102,8 @@ std::size_t rs_decoder_impl::make_frames(const std::uint8_t* in,
     return kept;
 }
 
-// Decodes `count` frames, beginning with frame `first`. Several threads do so.
+// Decodes `count` frames, beginning with frame `first`. Several threads call this at the
+// same time, for different frames.
 void rs_decoder_impl::decode(const std::uint8_t* in,
                              std::size_t first,
                              std::size_t count,

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The code and the interleaving depth that the options of a block describe. */
+/* Makes Reed-Solomon encoders and decoders from the options of a block. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_REED_SOLOMON_RS_PARAMETERS_H
 #define INCLUDED_GPUFEC_BLOCKS_REED_SOLOMON_RS_PARAMETERS_H
@@ -11,8 +11,8 @@
 
 namespace gr::gpufec {
 
-//! Makes an encoder or decoder of the code of a block's options. \throws
-//! std::invalid_argument
+//! Makes an encoder or a decoder for the code and the interleaving depth of \p given.
+//! \throws std::invalid_argument
 template <class Kernel, class Options>
 Kernel rs_kernel_of(const Options& given)
 {

@@ -50,7 +50,7 @@ start_finder::start_finder(const setup& setup, const lane_kernels& kernels)
 }
 
 // Runs the forward recursion over `symbols` symbols, beginning with symbol index `index`
-// and the metrics in d_alpha. The window's first drift lies at item `base`.
+// and the metrics in d_alpha. The first drift of the window corresponds to item `base`.
 template <class Real>
 void start_finder::carry(const item_span& items,
                          std::int64_t base,
@@ -158,7 +158,7 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
         if (done >= s.told && evidence < 0) {
             return { place, -INFINITY, begin };
         }
-        told = told || done >= s.told || evidence >= s.enough;
+        told = told || done >= s.told || evidence >= s.sufficient_evidence;
         if (told) {
             const int mode = std::max_element(alpha, alpha + window) - alpha;
             const int low = std::max(0, mode - s.nearest);

@@ -57,14 +57,16 @@ struct start_search {
     double accepted = 12; //!< evidence that an attempt must reach
     //! A narrowing attempt begins with near_guess drifts to either side of its place, and
     //! tests the evidence after first_look symbols and then every next_look symbols. Once
-    //! the evidence reaches `enough`, the attempt keeps only the `nearest` drifts to
-    //! either side of the most likely drift, and repeats this every step_symbols symbols.
-    //! From `told` symbols on, the attempt fails if the evidence is negative, and
-    //! otherwise narrows its window even if the evidence is below `enough`.
+    //! the evidence reaches `sufficient_evidence`, the attempt keeps only the `nearest`
+    //! drifts to either side of the most likely drift, and repeats this every
+    //! step_symbols symbols. From `told` symbols on, the attempt fails if the evidence is
+    //! negative, and otherwise narrows its window even if the evidence is below
+    //! `sufficient_evidence`.
     int near_guess = 0, nearest = 0;
     unsigned first_look = 0, next_look = 0, told = 0;
     static constexpr unsigned step_symbols = 16;
-    static constexpr double enough = 7; //!< a likelihood ratio of about 1000 to 1
+    //! Log-likelihood ratio in nats; 7 is a likelihood ratio of about 1000 to 1.
+    static constexpr double sufficient_evidence = 7;
 
     explicit operator bool() const { return warmup > 0; }
     //! Returns whether an attempt with this warm-up may narrow its window.

@@ -35,7 +35,8 @@ public:
         f.bound = 0;
         return true;
     }
-    // The answer is false once per slot, because advance() reads the clock.
+    // Returns false before the first frame of each slot, so that advance(), which reads
+    // the clock, is called once per slot and not for each frame.
     bool decoded() const override { return d.d_emitted > 0; }
     bool ready() override { return d.stream_decoder::ready(); }
     void release_emitted() override { d.sync_decoder_impl::release_emitted(); }

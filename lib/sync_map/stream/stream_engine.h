@@ -39,13 +39,13 @@ public:
     //! Returns the number of received items after the beginning of the next frame to be
     //! cut.
     virtual std::size_t ahead() const = 0;
-    //! Returns how many more items may be received ahead than in a sequential stream.
+    //! Returns by how many items ahead() may exceed its limit for a sequential stream.
     virtual std::size_t more_ahead() const { return 0; }
     //! Returns whether input can be read in the caller's memory.
     virtual bool can_borrow() const { return false; }
     //! Drops the items that no frame still needs.
     virtual void forget_unneeded() {}
-    //! Makes the next frame that the cutter cuts follow the last proven frame.
+    //! Makes the cutter continue after the last proven frame (stream_results.h).
     virtual void follow_proven() {}
 
     stream_cutter d_cutter;

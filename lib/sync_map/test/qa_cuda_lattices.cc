@@ -251,7 +251,7 @@ TEST_F(sync_cuda_banded_lattice, FewEvents_NeedNoMoreDrifts)
 TEST_F(sync_cuda_banded_lattice, FrameWithLoss_IsDecodedAgain)
 {
     const auto code = codebook_random(10, 16, 40, 4);
-    unsigned enough = 0, frames = 0;
+    unsigned sufficient = 0, frames = 0;
     for (const auto& channel : { bsid_model(1e-2, 1e-2, 0),
                                  bsid_model(1e-2, 1e-2, 2e-2),
                                  bsid_model(2e-4, 2e-2, 0),
@@ -262,13 +262,13 @@ TEST_F(sync_cuda_banded_lattice, FrameWithLoss_IsDecodedAgain)
                 data.options.end = { -12, std::vector<double>(25, 1) };
             }
             const auto all = kept(data);
-            enough += std::count(all.begin(), all.end(), true);
+            sufficient += std::count(all.begin(), all.end(), true);
             frames += all.size();
             check_against_reference(data, data.options, make, 1e-6);
         }
     }
-    EXPECT_GT(enough, frames / 4);
-    EXPECT_LT(enough, frames);
+    EXPECT_GT(sufficient, frames / 4);
+    EXPECT_LT(sufficient, frames);
 }
 
 // In some frames the path leaves the band and returns, even within a word, or leaves the

@@ -38,7 +38,7 @@ typedef std::uint16_t vec __attribute__((vector_size(2 * GPUFEC_LANES)));
 typedef std::int16_t svec __attribute__((vector_size(2 * GPUFEC_LANES)));
 typedef std::int8_t bytes __attribute__((vector_size(GPUFEC_LANES)));
 
-inline vec least(vec a, vec b) { return a < b ? a : b; }
+inline vec minimum(vec a, vec b) { return a < b ? a : b; }
 inline vec all(unsigned x) { return vec{} + std::uint16_t(x); }
 
 inline svec widened(bytes x)
@@ -244,8 +244,8 @@ private:
                           vec& low,
                           vec& high) const
     {
-        low = least(even + c.even[d_words(j, 0)], odd + c.odd[d_words(j, 2)]);
-        high = least(even + c.even[d_words(j, 1)], odd + c.odd[d_words(j, 3)]);
+        low = minimum(even + c.even[d_words(j, 0)], odd + c.odd[d_words(j, 2)]);
+        high = minimum(even + c.even[d_words(j, 1)], odd + c.odd[d_words(j, 3)]);
     }
 
     // Computes stage t of a strip.
@@ -315,11 +315,11 @@ private:
     {
         vec low = metrics[0];
         for (unsigned j = 1; j < N; ++j) {
-            low = least(low, metrics[j]);
+            low = minimum(low, metrics[j]);
         }
         const vec most = all((d_spread + 1) << H);
         for (unsigned j = 0; j < N; ++j) {
-            metrics[j] = least(metrics[j] - low, most);
+            metrics[j] = minimum(metrics[j] - low, most);
         }
     }
 

@@ -46,7 +46,7 @@ struct lane_blocks {
     std::uint8_t* bits[max_lanes];
 };
 
-//! A byte shuffle that depunctures as many whole puncturing periods as have at most 16
+//! A byte shuffle that depunctures whole puncturing periods, as many as fit in 16
 //! depunctured values.
 struct depuncturing {
     //! Number of received values per shuffle; 0 if no whole period fits.

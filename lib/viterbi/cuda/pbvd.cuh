@@ -116,7 +116,7 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     // The smallest path metrics that each warp finds at the end of a strip: one word per
     // warp and lane. If they are not separate, they overwrite buffer 1, which is unused
     // between strips.
-    std::uint32_t* const least = shared + lane + (separate ? 2 : 1) * states * 32;
+    std::uint32_t* const warp_minima = shared + lane + (separate ? 2 : 1) * states * 32;
     soft += pair;
     survivors += pair;
 
@@ -221,17 +221,17 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
                 }
             }
             if (t == H - 1 && separate) {
-                least[warp * 32] = low;
+                warp_minima[warp * 32] = low;
             }
             __syncthreads();
         }
         if (!separate) {
-            least[warp * 32] = low;
+            warp_minima[warp * 32] = low;
             __syncthreads();
         }
-        lowest = least[0];
+        lowest = warp_minima[0];
         for (unsigned w = 1; w < l.warps; ++w) {
-            lowest = min2(lowest, least[w * 32]);
+            lowest = min2(lowest, warp_minima[w * 32]);
         }
         if (!separate) {
             __syncthreads();

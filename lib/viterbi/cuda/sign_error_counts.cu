@@ -71,7 +71,7 @@ __global__ void make_sign_error_counts(count_arguments a)
     auto& to = a.to[check];
     unsigned sum = 0, from = 0;
     for (unsigned i = 0; i < sign_error_counts::sizes; ++i) {
-        const unsigned steps = sign_error_counts::least << i;
+        const unsigned steps = sign_error_counts::min_steps << i;
         const auto begin = last - steps;
         const bool there =
             last >= steps && begin * a.plan.stages >= a.first_stage + a.plan.memory &&

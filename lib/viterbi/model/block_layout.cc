@@ -65,12 +65,12 @@ void check_frame_bits(const conv_code& code, termination ends, unsigned frame_bi
         require(frame_bits == 0, "frame_bits", frame_bits, "only 0 " + kind);
         return;
     }
-    const unsigned least =
+    const unsigned min_frame_bits =
         ends == termination::tailbiting ? code.constraint_length() - 1 : 1;
-    require(frame_bits >= least && frame_bits <= max_frame_bits,
+    require(frame_bits >= min_frame_bits && frame_bits <= max_frame_bits,
             "frame_bits",
             frame_bits,
-            std::to_string(least) + " to " + std::to_string(max_frame_bits) +
+            std::to_string(min_frame_bits) + " to " + std::to_string(max_frame_bits) +
                 " information bits per frame " + kind);
 }
 

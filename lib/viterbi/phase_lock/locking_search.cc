@@ -161,11 +161,11 @@ void locking_viterbi_decoder::take(const phase_search::found& found,
             return;
         }
         const auto lost = s.value_of(d_lost_stage);
-        const auto value =
-            d_search.takeover(d_input.buffered(),
-                              *d_before,
-                              found,
-                              std::max(d_input.first(), lost - std::min(lost, older)));
+        const auto value = d_search.change_point(
+            d_input.buffered(),
+            *d_before,
+            found,
+            std::max(d_input.first(), lost - std::min(lost, older)));
         d_until = std::max(d_lost_stage, stages_before(s, value));
         d_next = start{ found, value, known };
         return;
@@ -178,7 +178,7 @@ void locking_viterbi_decoder::take(const phase_search::found& found,
         // The buffer may begin with signal of the previous lock that is too weak for the
         // search to find.
         const auto value =
-            d_search.takeover(d_input.buffered(), *d_before, found, next.value);
+            d_search.change_point(d_input.buffered(), *d_before, found, next.value);
         if (value > next.value) {
             auto again = found;
             again.index = d_before->index;

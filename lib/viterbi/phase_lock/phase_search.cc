@@ -25,16 +25,16 @@ constexpr std::size_t max_hypotheses = 1024;
 // in the measurement of a chance level.
 constexpr unsigned control_frames = 32;
 
-// The following constants belong to takeover(), which finds the change point between two
-// locks.
+// The following constants belong to change_point(), which finds the change point between
+// two locks.
 constexpr std::size_t grain = 8; // number of values that are rated together
 // Maximum number of values in which the change point is searched.
-constexpr std::uint64_t farthest = 1u << 22;
+constexpr std::uint64_t max_range = 1u << 22;
 // evidence() compares noise with a signal whose error rate is this share of the chance
 // level.
 constexpr double weak = 0.6;
 // Evidence, in nats, that each resumption of a signal after a pause must exceed.
-constexpr double enough = 10;
+constexpr double resumption_evidence = 10;
 
 // Returns the code's outputs in the order that they have in its mother code.
 std::vector<unsigned> output_order(const conv_code& code)
@@ -235,10 +235,10 @@ phase_search::phase_search(const viterbi_options& run,
 
 phase_search::~phase_search() = default;
 
-void phase_search::lay(const reading& r,
-                       const value_span& values,
-                       std::int64_t start,
-                       std::int8_t* out) const
+void phase_search::depuncture(const reading& r,
+                              const value_span& values,
+                              std::int64_t start,
+                              std::int8_t* out) const
 {
     const auto first = std::int64_t(values.first), end = std::int64_t(values.end);
     const std::size_t outputs = d_mothers[r.mother]->code.outputs();
@@ -291,7 +291,7 @@ void phase_search::measure_chance()
             const counter_random random(2 + round);
             for (unsigned i = 0; i < control_frames; ++i) {
                 auto* const frame = m.frame(i);
-                lay(d_readings[f.index], span, i * 512, frame);
+                depuncture(d_readings[f.index], span, i * 512, frame);
                 for (std::size_t k = 0; k < m.frame_values(); ++k) {
                     frame[k] =
                         random.bit(i * m.frame_values() + k) ? -frame[k] : frame[k];
@@ -334,10 +334,10 @@ phase_search::search(const value_span& values, std::uint64_t first, std::size_t 
     for (std::size_t w = 0; w < windows; ++w) {
         for (std::size_t i = 0; i < d_hypotheses.size(); ++i) {
             auto& m = *d_mothers[d_readings[i].mother];
-            lay(d_readings[i],
-                values,
-                d_hypotheses[i].start(first + w * stride()),
-                m.frame(m.used++));
+            depuncture(d_readings[i],
+                       values,
+                       d_hypotheses[i].start(first + w * stride()),
+                       m.frame(m.used++));
         }
     }
     for (auto& m : d_mothers) {
@@ -387,7 +387,7 @@ phase_search::search(const value_span& values, std::uint64_t first, std::size_t 
 // nearly as well do not count.
 std::optional<phase_search::run> phase_search::best_run() const
 {
-    const auto least = threshold();
+    const auto required = threshold();
     const auto size = d_hypotheses.size();
     std::optional<run> best;
     std::vector<sign_count> sum(size);
@@ -405,10 +405,10 @@ std::optional<phase_search::run> phase_search::best_run() const
                 strongest = ratio[i] > ratio[strongest] ? unsigned(i) : strongest;
             }
             const auto most = ratio[strongest];
-            if (most >= least && (!best || most > best->ratio)) {
+            if (most >= required && (!best || most > best->ratio)) {
                 const auto rivals =
                     std::count_if(ratio.begin(), ratio.end(), [&](double r) {
-                        return r > most - least / 2;
+                        return r > most - required / 2;
                     });
                 if (rivals == 1) {
                     best = { strongest, before, part, last, sum[strongest], most };
@@ -437,7 +437,7 @@ double phase_search::chance_of(const run& found, const value_span& values)
     // The last frame is requested first, so that the memory of all frames is allocated
     // and later calls of frame() do not move it.
     m.frame(control_frames);
-    lay(r, values, d_hypotheses[found.index].start(window), m.frame(0));
+    depuncture(r, values, d_hypotheses[found.index].start(window), m.frame(0));
     const auto size = m.frame_values();
     for (unsigned i = 1; i <= control_frames; ++i) {
         const auto* const from = m.frame(0);
@@ -485,7 +485,7 @@ std::vector<float> phase_search::evidence(const value_span& values,
     for (std::size_t first = 0; first < frames; first += control_frames) {
         const auto n = std::min<std::size_t>(control_frames, frames - first);
         for (std::size_t i = 0; i < n; ++i) {
-            lay(r, values, start + (first + i) * cycles * r.values, m.frame(i));
+            depuncture(r, values, start + (first + i) * cycles * r.values, m.frame(i));
         }
         m.decode(n);
         for (std::size_t i = 0; i < n; ++i) {
@@ -505,20 +505,21 @@ std::vector<float> phase_search::evidence(const value_span& values,
     return grains;
 }
 
-std::uint64_t phase_search::takeover(const value_span& values,
-                                     const lock& before,
-                                     const found& after,
-                                     std::uint64_t from)
+std::uint64_t phase_search::change_point(const value_span& values,
+                                         const lock& before,
+                                         const found& after,
+                                         std::uint64_t from)
 {
     const auto to = std::min(values.end, after.ends);
-    from = std::max(from, to - std::min(to, farthest));
+    from = std::max(from, to - std::min(to, max_range));
     // Returns, for i = 0 to the number of grains, the evidence for a lock in the first i
-    // grains. The signal may pause, but each beginning after a pause costs `enough`.
-    const auto explained = [](auto grain, auto end) {
+    // grains. The signal may pause, but each beginning after a pause costs
+    // `resumption_evidence`.
+    const auto cumulative_evidence = [](auto grain, auto end) {
         std::vector<double> sums{ 0 };
         double holds = 0, best = 0;
         for (; grain != end; ++grain) {
-            holds = std::max(holds, best - enough) + *grain;
+            holds = std::max(holds, best - resumption_evidence) + *grain;
             best = std::max(best, holds);
             sums.push_back(best);
         }
@@ -526,8 +527,8 @@ std::uint64_t phase_search::takeover(const value_span& values,
     };
     const auto old_one = evidence(values, before, from, to);
     const auto new_one = evidence(values, { after.index, after.chance }, from, to);
-    const auto until = explained(old_one.begin(), old_one.end());
-    const auto behind = explained(new_one.rbegin(), new_one.rend());
+    const auto until = cumulative_evidence(old_one.begin(), old_one.end());
+    const auto behind = cumulative_evidence(new_one.rbegin(), new_one.rend());
     std::size_t where = 0;
     const auto all = behind.size() - 1;
     for (std::size_t i = 1; i <= all; ++i) {

@@ -56,8 +56,8 @@ public:
     ~phase_search();
 
     const std::vector<hypothesis>& hypotheses() const { return d_hypotheses; }
-    //! Returns the hypotheses that fit every signal as well as hypothesis \p index, which
-    //! is the first of them.
+    //! Returns all hypotheses that no signal can distinguish from hypothesis \p index;
+    //! this hypothesis is the first.
     const std::vector<hypothesis>& alike(unsigned index) const { return d_alike[index]; }
     //! Returns the re-encoder of code \p which.
     const reencoder& encoder(unsigned which) const { return d_encoders[which]; }
@@ -107,10 +107,10 @@ public:
     //! the two locks. The index is found in steps of 8 values, in at most 2^22 values
     //! before the end of \p after. Returns the first value of this range if there is no
     //! evidence for \p before.
-    std::uint64_t takeover(const value_span& values,
-                           const lock& before,
-                           const found& after,
-                           std::uint64_t from);
+    std::uint64_t change_point(const value_span& values,
+                               const lock& before,
+                               const found& after,
+                               std::uint64_t from);
 
 private:
     using sign_count = reencoder::sign_count;
@@ -142,8 +142,9 @@ private:
     // The decoder of a mother code, for the hypotheses of all codes that are punctured
     // from the mother code.
     struct mother;
-    // The depuncturing of a hypothesis: for each value of the mother code in a whole
-    // number of cycles, the position among the stream values and the sign.
+    // The depuncturing of a hypothesis, in a whole number of its cycles (hypothesis.h):
+    // for each value of the mother code, its position among the stream values and its
+    // sign.
     struct reading {
         unsigned mother;                // index in d_mothers
         std::vector<std::int32_t> from; // position, counted from the cycles' beginning
@@ -151,12 +152,12 @@ private:
         unsigned stages, values; // number of stages and stream values in the cycles
     };
 
-    // Writes the values of a window, which begins at stream value `start`, in the order
-    // of the mother code.
-    void lay(const reading& r,
-             const value_span& values,
-             std::int64_t start,
-             std::int8_t* out) const;
+    // Writes the soft values of a window that begins at stream value `start`,
+    // depunctured and in the order of the mother code.
+    void depuncture(const reading& r,
+                    const value_span& values,
+                    std::int64_t start,
+                    std::int8_t* out) const;
     std::optional<run> best_run() const;
     in_parts count_parts(const mother& m, std::size_t frame) const;
     double chance_of(const run& r, const value_span& values);
@@ -167,8 +168,8 @@ private:
     void measure_chance();
     double threshold() const;
 
-    // Number of stages per window, and number of stages at its end whose signs are
-    // counted.
+    // Number of stages per window, and number of stages whose signs are counted; these
+    // are at the end of the window.
     const unsigned d_stages, d_settled;
     std::vector<conv_code> d_codes;
     // Results of alike(), indexed by hypothesis.

@@ -77,14 +77,14 @@ void make_sign_error_counts(const setup& setup,
     const reencoder encode(setup.code);
     const auto D = setup.plan.decode_length;
     const auto first = job.first_block * D, end = first + std::uint64_t(job.blocks) * D;
-    constexpr auto most = std::uint64_t(sign_error_counts::least)
+    constexpr auto most = std::uint64_t(sign_error_counts::min_steps)
                           << (sign_error_counts::sizes - 1);
     std::vector<std::uint8_t> bits(most * plan.stages / 8 + 8 + reencoder::slack);
     std::vector<std::int8_t> values(most * plan.values + reencoder::slack);
     for (auto check = first / plan.every + 1; check <= end / plan.every; ++check, ++to) {
         const auto last = check * plan.every / plan.stages;
         for (unsigned i = 0; i < sign_error_counts::sizes; ++i) {
-            const auto steps = std::uint64_t(sign_error_counts::least) << i;
+            const auto steps = std::uint64_t(sign_error_counts::min_steps) << i;
             const auto begin = last - std::min(last, steps);
             const auto value = begin * plan.values;
             if (last < steps || begin * plan.stages < first + plan.memory ||

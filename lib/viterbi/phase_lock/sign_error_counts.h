@@ -30,7 +30,7 @@ std::uint64_t old_stretch(const conv_code& code, std::uint64_t piece);
 
 //! The counts of one check, over the last 8, 16, …, 512 steps before the check.
 struct sign_error_counts {
-    static constexpr unsigned sizes = 7, least = 8;
+    static constexpr unsigned sizes = 7, min_steps = 8;
     //! Marks a count whose bits or values are not all in the batch.
     static constexpr std::uint16_t missing = 0xffff;
 
@@ -40,7 +40,7 @@ struct sign_error_counts {
     //! Returns the number of steps that the counts at index \p size cover.
     static constexpr std::uint64_t steps(unsigned size)
     {
-        return std::uint64_t(least) << size;
+        return std::uint64_t(min_steps) << size;
     }
 };
 

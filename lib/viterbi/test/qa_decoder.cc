@@ -350,8 +350,8 @@ TEST_F(viterbi_decoder_cuda, BatchBeyondMemory_IsReduced)
     o.slots = 8;
     const auto free = find_cuda_devices().devices[0].free_bytes;
     // The survivors of a parallel block need one bit per state and stage, 32 KiB for the
-    // 1024 decoded stages alone. So the batch, which leaves 20 kB per block and slot,
-    // does not fit.
+    // 1024 decoded stages alone. The batch size leaves only 20 kB of free memory per
+    // block and slot, so the batch does not fit.
     o.batch = unsigned(std::min<std::size_t>(free / 8 / 20000, 1u << 24));
     const auto decoder = viterbi_decoder::make(o, h);
     EXPECT_LT(decoder->batch(), o.batch);

@@ -63,10 +63,11 @@ class qa_examples(unittest.TestCase):
                 if name.startswith("viterbi"):
                     self.check_error_rate(output, 3e6)
                 elif name.startswith("ccsds"):
-                    self.assertIn("100 frames right of 100 received, 100 sent", output)
+                    self.assertIn("100 of 100 received frames are correct, 100 sent", output)
                 elif name.startswith("dvbs2"):
                     right, received, sent, frames, left, given = map(int, re.search(
-                        r"(\d+) packets right of (\d+) received, (\d+) sent in (\d+) BBFRAMEs; "
+                        r"(\d+) of (\d+) received packets are correct, "
+                        r"(\d+) sent in (\d+) BBFRAMEs; "
                         r"the last (\d+) of (\d+) do not fill another", output).groups())
                     self.assertEqual((right, received), (sent, sent)) # all packets arrive
                     self.assertEqual((sent + left, given), (given, 2000))
@@ -75,7 +76,8 @@ class qa_examples(unittest.TestCase):
                     self.assertEqual(sent, frames * 6041 // 188)
                 elif name.startswith("dvb/"):
                     right, received, sent = map(int, re.search(
-                        r"(\d+) packets right of (\d+) received, (\d+) sent", output).groups())
+                        r"(\d+) of (\d+) received packets are correct, (\d+) sent",
+                        output).groups())
                     self.assertEqual((right, sent), (received, 2000))
                     self.assertGreaterEqual(right, 1970)
                 else:
@@ -129,8 +131,8 @@ class qa_examples(unittest.TestCase):
 
     def test_every_modcod(self):
         output = run(sys.executable, os.path.join(EXAMPLES, "dvbs2_acm.py"), "--frames", "24")
-        right, sent, received = map(int, re.search(
-            r"(\d+) packets right of (\d+) sent, (\d+) received; 0 frames dropped",
+        right, received, sent = map(int, re.search(
+            r"(\d+) of (\d+) received packets are correct, (\d+) sent; 0 frames dropped",
             output).groups())
         self.assertEqual((right, sent), (received, received))
         self.assertGreater(sent, 150)

@@ -330,7 +330,8 @@ class qa_live(unittest.TestCase):
         with open(nothing, "wb") as file:
             file.write(b"no header")
         self.check_refusal(["is no WAV file", "sox"], "--recording", nothing)
-        for kept, words in ((0, ["its header is cut", "sox"]), (30, ["its header is cut", "sox"]),
+        for kept, words in ((0, ["its header is incomplete", "sox"]),
+                            (30, ["its header is incomplete", "sox"]),
                             (44, ["has no samples"])):
             cut = self.recording(np.zeros(2000, np.uint8))
             os.truncate(cut, kept)

@@ -573,11 +573,13 @@ class qa_symbols(unittest.TestCase):
                 (dict(frame_size="medium"), 'frame_size is "medium": allowed are normal and sh'),
                 (dict(s2x, frame_size="medium", rate="1/5"), 'frame_size is "medium"'),
                 (dict(s2x, frame_size="vl-snr normal", rate="2/9"), 'is "vl-snr normal": allo'),
-                (dict(constellation="64apsk", rate="4/5"), 'constellation is "64apsk": there is'),
-                (dict(constellation="16apsk", rate="3/5"), "no MODCOD of it at 3/5 in normal"),
+                (dict(constellation="64apsk", rate="4/5"), 'constellation is "64apsk": no MODCOD'),
+                (dict(constellation="16apsk", rate="3/5"),
+                 "no MODCOD has this constellation at rate 3/5 in normal"),
                 (dict(s2x, constellation="64apsk", rate="4/5", frame_size="short"),
-                 "no MODCOD of it at 4/5 in short"),
-                (dict(s2x, constellation="8psk", rate="90/180"), "no MODCOD of it at 90/180"),
+                 "no MODCOD has this constellation at rate 4/5 in short"),
+                (dict(s2x, constellation="8psk", rate="90/180"),
+                 "no MODCOD has this constellation at rate 90/180"),
                 (dict(s2x, constellation="512apsk"), 'constellation is "512apsk": allowed are')):
             with self.assertRaisesRegex(ValueError, text):
                 gpufec.dvbs2_fec_receiver(**wrong)
@@ -622,10 +624,11 @@ class qa_symbols(unittest.TestCase):
         for wrong, text in (
                 (dict(standard="dvbt2"), "allowed with standard dvbs2"),
                 (dict(standard="dvbs2x", frame_size="medium", rate="1/5"), "in medium frames"),
-                (dict(standard="dvbs2x", rate="13/45", constellation="8psk"), "at 13/45"),
+                (dict(standard="dvbs2x", rate="13/45", constellation="8psk"), "at rate 13/45"),
                 (dict(constellation="64apsk"), 'constellation is "64apsk"'),
-                (dict(constellation="32apsk"), "no MODCOD of it at 1/2"),
-                (dict(constellation="16apsk", rate="3/5"), "no MODCOD of it at 3/5"),
+                (dict(constellation="32apsk"), "no MODCOD has this constellation at rate 1/2"),
+                (dict(constellation="16apsk", rate="3/5"),
+                 "no MODCOD has this constellation at rate 3/5"),
                 (dict(esn0="guessed"), 'esn0 is "guessed"'),
                 (dict(esn0_db=31.0), "esn0_db is 31"),
                 (dict(demapper="exact"), 'demapper is "exact"'),
@@ -640,7 +643,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(decoder.esn0_db(), 7.5)
         with self.assertRaisesRegex(ValueError, "esn0_db is -11"):
             decoder.set_esn0_db(-11)
-        with self.assertRaisesRegex(ValueError, "no MODCOD of it at 1/2"):
+        with self.assertRaisesRegex(ValueError, "no MODCOD has this constellation at rate 1/2"):
             decoder.set_code("normal 1/2")
         decoder.set_code("normal 3/5")
 

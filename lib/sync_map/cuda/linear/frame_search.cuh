@@ -122,7 +122,7 @@ __device__ found_start try_start(const sync_geometry& full,
             if (done >= search.told && !(found >= 0)) {
                 return { place, -INFINITY };
             }
-            told = done >= search.told || found >= search.enough;
+            told = done >= search.told || found >= search.sufficient_evidence;
             if (!told) {
                 until = min(done + search.next_look, symbols);
                 continue;

@@ -157,7 +157,7 @@ class qa_typos(unittest.TestCase):
         gpufec.dvbs2_fec_receiver(rate="8PSK 3/4", backend="cpu")
         with self.assertRaisesRegex(ValueError, 'rate is "8PSK 3/4": constellation is "16apsk"'):
             gpufec.gpu_ldpc_dvbs2(rate="8PSK 3/4", constellation="16apsk")
-        with self.assertRaisesRegex(ValueError, "there is no MODCOD of it at 1/4"):
+        with self.assertRaisesRegex(ValueError, "no MODCOD has this constellation at rate 1/4"):
             gpufec.gpu_ldpc_dvbs2(rate="8PSK 1/4", soft_input="symbols")
 
     def test_NamesForTheTool_IgnoreCaseAndTakePythonsOctal(self):
