@@ -14,13 +14,14 @@ using namespace cuda::arrays;
 
 namespace {
 
-// Computes the channel values of all \p n bits of each codeword. A codeword has \p sent
-// transmitted values in \p from, and \p stride values in \p to. Transmitted values are
-// multiplied by \p factor and limited to ±\p limit. For each bit, \p sources has the
-// index of the transmitted value, no_value if the bit is punctured, or certain_zero if
-// the bit is shortened. The thread blocks with the same y index convert the same
-// codeword.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
+
+// Computes the channel values of all \p n bits of each codeword. A codeword has \p sent
+// transmitted values in \p from; in \p to, codewords begin \p stride values apart.
+// Transmitted values are multiplied by \p factor and limited to ±\p limit. For each bit,
+// \p sources has the index of the transmitted value, no_value if the bit is punctured, or
+// certain_zero if the bit is shortened. Thread blocks with the same y index convert the
+// same codewords.
 template <class From, class To>
 __global__ void convert_sent(const From* from,
                              std::size_t codewords,

@@ -39,7 +39,7 @@ struct header {
                           //!< which packets have neither CRC-8 nor sync byte
     std::uint8_t isi;
     std::uint16_t upl, dfl, syncd; //!< in bits: length of a packet (UPL) and of the data
-                                   //!< field (DFL), position of the first packet (SYNCD)
+                                   //!< field (DFL), place of the first packet (SYNCD)
 };
 
 //! Reads a BBHEADER of header_bytes bytes; returns nothing if its CRC-8 is wrong.

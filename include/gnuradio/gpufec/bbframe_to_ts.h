@@ -13,7 +13,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of bbframe_to_ts, in the order of Python.
+//! Parameters of bbframe_to_ts, in Python's order.
 struct bbframe_to_ts_options {
     // Code
     //! "dvbs2", "dvbs2x" or "dvbt2"

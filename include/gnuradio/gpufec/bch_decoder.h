@@ -14,7 +14,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of bch_decoder, in the order of Python. Values in quotes are those of
+//! Parameters of bch_decoder, in Python's order. Values in quotes are those of
 //! Python; enumerators have the same names.
 struct bch_decoder_options {
     // Code

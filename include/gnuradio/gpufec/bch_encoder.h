@@ -12,7 +12,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of bch_encoder, in the order of Python.
+//! Parameters of bch_encoder, in Python's order.
 struct bch_encoder_options {
     // Code
     //! "dvbs2", "dvbs2x" or "dvbt2"

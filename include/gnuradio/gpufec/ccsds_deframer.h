@@ -14,7 +14,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of ccsds_deframer, in the order of Python.
+//! Parameters of ccsds_deframer, in Python's order.
 struct ccsds_deframer_options {
     // Code
     //! code of the frame: "none"; "ccsds-223" or "ccsds-239" (Reed-Solomon in the dual

@@ -16,7 +16,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of ccsds_fec_receiver, in the order of Python.
+//! Parameters of ccsds_fec_receiver, in Python's order.
 struct ccsds_fec_receiver_options {
     // Code
     //! inner convolutional code: "none" or a name of conv_presets(), such as "ccsds"

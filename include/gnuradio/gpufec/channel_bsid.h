@@ -13,7 +13,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of channel_bsid, in the order of Python.
+//! Parameters of channel_bsid, in Python's order.
 struct channel_bsid_options {
     //! probability of an insertion, 0 to 0.99
     double p_insert = 1e-3;

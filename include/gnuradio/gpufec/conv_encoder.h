@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block that encodes convolutional codes. */
+/* The block that encodes bits by a convolutional code. */
 
 #ifndef INCLUDED_GPUFEC_CONV_ENCODER_H
 #define INCLUDED_GPUFEC_CONV_ENCODER_H
@@ -15,7 +15,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of conv_encoder, in the order of Python. Values in quotes are those of
+//! Parameters of conv_encoder, in Python's order. Values in quotes are those of
 //! Python; enumerators have the same names.
 struct conv_encoder_options {
     // Code

@@ -16,7 +16,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of dvbs2_fec_receiver, in the order of Python. Values in quotes are those
+//! Parameters of dvbs2_fec_receiver, in Python's order. Values in quotes are those
 //! of Python; enumerators have the same names, except automatic ("auto").
 struct dvbs2_fec_receiver_options {
     // Code

@@ -13,7 +13,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of dvbs_deframer, in the order of Python.
+//! Parameters of dvbs_deframer, in Python's order.
 struct dvbs_deframer_options {
     // Input
     //! key of length tags, which are dropped, because packets of the input do not

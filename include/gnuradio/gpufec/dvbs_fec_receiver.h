@@ -15,7 +15,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of dvbs_fec_receiver, in the order of Python. Values in quotes are those of
+//! Parameters of dvbs_fec_receiver, in Python's order. Values in quotes are those of
 //! Python; enumerators have the same names, except automatic ("auto").
 struct dvbs_fec_receiver_options {
     // Code

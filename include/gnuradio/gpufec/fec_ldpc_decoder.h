@@ -16,7 +16,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of fec_ldpc_decoder, in the order of Python. Values in quotes are those of
+//! Parameters of fec_ldpc_decoder, in Python's order. Values in quotes are those of
 //! Python; enumerators have the same names, except automatic ("auto") and float32
 //! ("float").
 struct fec_ldpc_decoder_options {

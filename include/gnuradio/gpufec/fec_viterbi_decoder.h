@@ -16,7 +16,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of fec_viterbi_decoder, in the order of Python. Values in quotes are those
+//! Parameters of fec_viterbi_decoder, in Python's order. Values in quotes are those
 //! of Python; enumerators have the same names, except automatic ("auto").
 struct fec_viterbi_decoder_options {
     // Code

@@ -57,7 +57,7 @@ enum class esn0_source {
 //! Converts the name of an enumerator. \throws std::invalid_argument for any other name
 GPUFEC_API esn0_source esn0_source_from_string(const std::string& name);
 
-//! Parameters of gpu_ldpc_dvbs2, in the order of Python. Values in quotes are those of
+//! Parameters of gpu_ldpc_dvbs2, in Python's order. Values in quotes are those of
 //! Python; enumerators have the same names, except automatic ("auto") and float32
 //! ("float").
 struct gpu_ldpc_dvbs2_options {

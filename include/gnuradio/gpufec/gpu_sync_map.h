@@ -27,7 +27,7 @@ enum class sync_input {
 //! Converts "hard" or "float". \throws std::invalid_argument for any other name
 GPUFEC_API sync_input sync_input_from_string(const std::string& name);
 
-//! Parameters of gpu_sync_map, in the order of Python. Values in quotes are those of
+//! Parameters of gpu_sync_map, in Python's order. Values in quotes are those of
 //! Python; enumerators have the same names, except automatic ("auto"), float32 ("float")
 //! and float64 ("double").
 struct gpu_sync_map_options {

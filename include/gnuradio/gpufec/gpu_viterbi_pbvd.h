@@ -18,7 +18,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of gpu_viterbi_pbvd, in the order of Python. Values in quotes are those of
+//! Parameters of gpu_viterbi_pbvd, in Python's order. Values in quotes are those of
 //! Python; enumerators have the same names, except automatic ("auto") and float32
 //! ("float").
 struct gpu_viterbi_pbvd_options {

@@ -14,7 +14,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of ldpc_encoder, in the order of Python.
+//! Parameters of ldpc_encoder, in Python's order.
 struct ldpc_encoder_options {
     // Code
     //! "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr"

@@ -14,7 +14,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of rs_decoder, in the order of Python. Values in quotes are those of
+//! Parameters of rs_decoder, in Python's order. Values in quotes are those of
 //! Python; enumerators have the same names.
 struct rs_decoder_options {
     // Code

@@ -12,7 +12,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of rs_encoder, in the order of Python.
+//! Parameters of rs_encoder, in Python's order.
 struct rs_encoder_options {
     // Code
     //! "ccsds-223", "ccsds-239" (dual basis), "ccsds-223-conventional",

@@ -14,7 +14,7 @@
 
 namespace gr::gpufec {
 
-//! Parameters of sync_encoder, in the order of Python.
+//! Parameters of sync_encoder, in Python's order.
 struct sync_encoder_options {
     // Code
     //! N·q rows of n bits; row i·q + D is the word for message symbol D at index i of a

@@ -36,8 +36,8 @@ struct sync_slot : device_slot {
     buffer<std::byte> input, output;
     buffer<sync_status> status;
     buffer<std::byte> work;
-    // Complete inputs of frames, written by kernels; empty unless frames search for their
-    // beginnings or are placed (see setup.h).
+    // Complete inputs of frames, which kernels write in a search for the beginnings of
+    // frames, and for placed frames (see setup.h); otherwise empty.
     buffer<std::byte> found;
 };
 
@@ -69,8 +69,8 @@ public:
     bool reserve_conversion_buffers() noexcept override { return true; }
 
 private:
-    // Uploads the start metrics of placed frames and, if the setup has end metrics, these
-    // as well. Empty if the setup has no placed frames.
+    // Uploads the start metrics and the end metrics of placed frames, and returns them. The
+    // buffer is empty if the setup has no placed frames.
     static buffer<double> ends_of(const setup& setup)
     {
         std::vector<double> ends;
@@ -81,7 +81,8 @@ private:
         return uploaded(ends, "metrics to the device");
     }
 
-    // Brings in the two parts of a batch of placed frames.
+    // Copies the table and the items of placed frames to the device, unless kernels can
+    // read them where they are, and returns their addresses.
     batch_input bring_in_placed(sync_slot& s, const job& job, const batch_memory& memory)
     {
         const auto items_at = d_setup.placed_input(d_limits.work_items).items_at;
@@ -97,7 +98,7 @@ private:
         return input;
     }
 
-    // Brings in a batch of frames whose beginnings are searched.
+    // Does the same for frames whose beginnings kernels search for.
     const std::byte*
     bring_in_search(sync_slot& s, const job& job, const batch_memory& memory)
     {
@@ -200,18 +201,19 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     select(device);
     // Without a search, a frame of a stream begins with the final metrics of the previous
-    // frame, which one thread of the host computes. Large batches then gain nothing.
+    // frame, which one thread of the host computes. That thread limits the rate, so a
+    // batch larger than 64 frames would only add delay.
     if (s.symbols > s.outputs && !s.search) {
         return 64;
     }
     const auto input = s.search ? s.code.frame_bits() * s.item_bytes() : s.input_bytes();
     const auto by_host = std::clamp<std::size_t>(
         2 * page_locked_bytes / slots / (input + s.output_bytes()), 1, 1 << 14);
-    // A round is the number of frames that a device decodes at once. If a batch holds a
-    // round, the batch is a multiple of rounds, because a few frames more would take as
-    // long as another round.
-    const auto round = frames_of_a_round(s, device);
-    return round <= by_host ? by_host / round * round : by_host;
+    // A wave is the number of frames that a device decodes at once. A batch of one wave or
+    // more is a multiple of waves, because a few frames more would take as long as
+    // another wave.
+    const auto wave = frames_of_a_wave(s, device);
+    return wave <= by_host ? by_host / wave * wave : by_host;
 }
 
 traits::decoder

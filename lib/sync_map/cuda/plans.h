@@ -110,7 +110,7 @@ std::unique_ptr<launch_plan> make_corridor_plan(const setup& setup, int device);
 
 //! Returns the number of frames that a device decodes at once with the trie lattice, or 1
 //! if a setup does not use it.
-std::size_t frames_of_a_round(const setup& setup, int device);
+std::size_t frames_of_a_wave(const setup& setup, int device);
 
 //! Launch plan of the search for the beginnings of a stream's frames.
 class start_plan

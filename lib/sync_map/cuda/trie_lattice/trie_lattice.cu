@@ -183,7 +183,7 @@ std::unique_ptr<launch_plan> make_double_trie_lattice_plan(const setup& setup, i
     return trie_lattice_plan<double, 6, 2, 8>::make(setup, device);
 }
 
-std::size_t frames_of_a_round(const setup& s, int device)
+std::size_t frames_of_a_wave(const setup& s, int device)
 {
     if (s.form != sync_form::linear || s.code.alphabet() != 2 ||
         s.code.n() != trie_bits || s.soft_input || s.priors) {
