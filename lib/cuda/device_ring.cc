@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The circular buffer in device memory, by CUDA's virtual memory management, and copies on
- * a stream of their own. */
+/* The circular buffer in device memory, by CUDA's virtual memory management, and copies
+ * on a stream of their own. */
 
 #include "device_ring.h"
 #include "runtime.h"
@@ -80,9 +80,8 @@ public:
 private:
     void map(CUmemGenericAllocationHandle memory, int device)
     {
-        check_driver(
-            GPUFEC_DRIVER(cuMemAddressReserve)(&d_address, 2 * d_size, 0, 0, 0),
-            "address space");
+        check_driver(GPUFEC_DRIVER(cuMemAddressReserve)(&d_address, 2 * d_size, 0, 0, 0),
+                     "address space");
         for (; d_mapped < 2; ++d_mapped) {
             check_driver(GPUFEC_DRIVER(cuMemMap)(
                              d_address + d_mapped * d_size, d_size, 0, memory, 0),
@@ -91,9 +90,8 @@ private:
         CUmemAccessDesc access{};
         access.location = { CU_MEM_LOCATION_TYPE_DEVICE, { device } };
         access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-        check_driver(
-            GPUFEC_DRIVER(cuMemSetAccess)(d_address, 2 * d_size, &access, 1),
-            "access to device memory");
+        check_driver(GPUFEC_DRIVER(cuMemSetAccess)(d_address, 2 * d_size, &access, 1),
+                     "access to device memory");
         d_data = reinterpret_cast<std::byte*>(d_address);
     }
     void unmap() noexcept
@@ -117,8 +115,7 @@ private:
 class copies_on_stream : public device_copies
 {
 public:
-    explicit copies_on_stream(int device)
-        : d_device(device), d_ended(make_event(device))
+    explicit copies_on_stream(int device) : d_device(device), d_ended(make_event(device))
     {
         int lowest = 0, highest = 0;
         check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "priorities");

@@ -211,7 +211,8 @@ TEST(faulty_ldpc, LargerCode_DoesNotWaitForHangingDevice)
         faults::hang("cudaMemcpyAsync", 0);
         for (const unsigned code : { 0, 1, 0 }) {
             d->select(code);
-            EXPECT_EQ(d->push({ values.data(), code ? 1200 : 120 }), code ? 1200u : 120u);
+            const std::size_t items = code ? 1200 : 120;
+            EXPECT_EQ(d->push({ values.data(), items }), items);
         }
         EXPECT_FALSE(faults::waited_for_ever());
         d->finish();

@@ -6,12 +6,12 @@
 #include "cuda/device_ring.h"
 #include "testing/simulated_device.h"
 #include <sys/mman.h>
+#include <system_error>
 #include <unistd.h>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <numeric>
-#include <system_error>
 
 namespace gr::gpufec {
 
@@ -29,8 +29,8 @@ public:
         const auto unit = std::lcm(std::size_t(sysconf(_SC_PAGESIZE)), item_bytes);
         d_size = (bytes + unit - 1) / unit * unit;
         const int file = memfd_create("simulated device", 0);
-        void* const both = mmap(
-            nullptr, 2 * d_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void* const both =
+            mmap(nullptr, 2 * d_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         d_data = static_cast<std::byte*>(both);
         bool mapped = ftruncate(file, d_size) == 0 && both != MAP_FAILED;
         for (auto* at = d_data; mapped && at != d_data + 2 * d_size; at += d_size) {

@@ -7,12 +7,11 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
 
-#include "blocks/device/device_ports.h"
+#include "block_memory.h"
 #include "common/refuse.h"
 #include "input_port.h"
 #include "length_tags.h"
 #include "parameters.h"
-#include "pinned_ring.h"
 #include "tag_queue.h"
 #include "wake_port.h"
 #include <gnuradio/block.h>
@@ -34,17 +33,6 @@
 
 namespace gr::gpufec {
 
-//! Interface by which the upstream block asks whether this block reads input in place.
-class ring_borrower
-{
-public:
-    //! Returns whether the block may read input in place. Call after check_topology().
-    virtual bool may_borrow_input() const = 0;
-
-protected:
-    ~ring_borrower() = default;
-};
-
 /*!
  * \brief Base class of a block around a decoder.
  *
@@ -54,16 +42,16 @@ protected:
  * \tparam Block the public block, with one or two inputs
  */
 template <class Block>
-class decoder_block : public Block, public ring_borrower
+class decoder_block : public block_memory<Block>
 {
+    using memory = block_memory<Block>;
+
 public:
     bool check_topology(int, int) override
     {
-        d_may_borrow = borrows_input() && active_backend() == "cuda" && !d_ports;
-        widen_buffers();
+        this->widen_buffers();
         return true;
     }
-    bool may_borrow_input() const override { return d_may_borrow; }
 
     bool start() override
     {
@@ -81,15 +69,15 @@ public:
                 d_input_tags.clear();
                 d_detail = this->detail();
                 restart();
-                begin_ports();
-                borrow_input();
+                this->begin_ports();
+                this->borrow_input();
                 publish_status("started", engine().active_device());
             });
         } else {
             resume();
         }
         if (d_failure.empty()) {
-            guarded([this] { pin_output_ring(); });
+            guarded([this] { this->pin_output_ring(); });
         }
         return Block::start();
     }
@@ -170,6 +158,11 @@ public:
     }
 
 protected:
+    using memory::borrowed, memory::borrowed_input, memory::borrowed_output,
+        memory::borrows, memory::d_borrowed, memory::d_borrowed_output,
+        memory::d_input_size, memory::d_output_size, memory::d_ports, memory::engine,
+        memory::max_available, memory::one_more, memory::run, memory::space;
+
     //! State of one input in a call of general_work(); taken includes borrowed items.
     struct input {
         const std::byte* items = nullptr;
@@ -185,12 +178,7 @@ protected:
                   std::size_t output_size,
                   port_memory io = port_memory::host,
                   int device = 0)
-        : d_input_size(input_size),
-          d_output_size(output_size),
-          d_ports(io == port_memory::host
-                      ? nullptr
-                      : std::make_unique<device_ports>(
-                            io, device, input_size, output_size)),
+        : memory(input_size, output_size, io, device),
           d_source(pmt::mp(this->alias())),
           d_status_port(pmt::mp("status")),
           d_wake_port(*this)
@@ -228,9 +216,6 @@ protected:
 
     // Functions for the derived block to implement.
 
-    virtual decoder& engine() = 0;
-    const decoder& engine() const { return const_cast<decoder_block*>(this)->engine(); }
-    virtual const run_options& run() const = 0;
     //! Called at the beginning of a stream.
     virtual void restart() {}
     //! Returns the incomplete frame at the end of the input. Called before finish().
@@ -265,22 +250,6 @@ protected:
         const auto in = look_at(0, nullptr);
         required[0] = in.ended ? 0 : one_more();
     }
-    //! Returns how many items must be in the ring for one of them to be new: the borrowed
-    //! items, which stay in the ring, plus one. The result is at most the ring's size.
-    //! With ports in device memory, items leave the ring, and 0 is returned while some of
-    //! them are new.
-    int one_more()
-    {
-        return d_ports ? d_ports->held() == borrowed()
-                       : int(std::min<std::size_t>(borrowed() + 1, max_available()));
-    }
-    //! Returns whether a GPU may read the input in place.
-    virtual bool borrows_input() const { return true; }
-    //! Returns whether a GPU may write the output in place.
-    virtual bool borrows_output() const { return true; }
-    //! Returns the number of batches for which the input's ring has space besides those
-    //! in flight. The upstream block writes to this space.
-    virtual std::size_t spare_batches() const { return 1; }
     //! Returns the number of bytes that were pulled from the decoder but not yet emitted.
     virtual std::size_t held_output() const { return 0; }
 
@@ -331,17 +300,6 @@ protected:
         }
         return in;
     }
-
-    //! Returns the number of items that input 0 can hold.
-    std::size_t max_available() const
-    {
-        return d_ports ? d_ports->capacity()
-                       : this->detail()->input(0)->max_possible_items_available();
-    }
-    //! Returns whether the decoder reads its input in place.
-    bool borrows() const { return borrowed_input(); }
-    //! Returns the number of borrowed items.
-    std::size_t borrowed() const { return borrows() ? borrowed_input()->borrowed() : 0; }
 
     //! Adds event, text, backend and item counts to \p status and publishes it.
     void publish_status(const std::string& event,
@@ -408,9 +366,6 @@ protected:
         }
     }
 
-    const std::size_t d_input_size, d_output_size;
-    //! The ports in device memory; nullptr if both are in host memory.
-    std::unique_ptr<device_ports> d_ports;
     const pmt::pmt_t d_source; // srcid of the tags that this block adds
 
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
@@ -453,7 +408,7 @@ protected:
     {
         return took(in,
                     borrows() ? borrow(in, limit)
-                               : copy(in.items + in.taken * d_input_size, limit));
+                              : copy(in.items + in.taken * d_input_size, limit));
     }
     template <class Copy>
     bool take(input& in, Copy&& copy)
@@ -476,15 +431,6 @@ private:
 
     // Longest sleep in general_work(), and thus the longest delay of tb.stop().
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
-    // Minimum size of the input's ring in bytes if a GPU decodes.
-    static constexpr std::size_t wide_buffer_bytes = 1u << 20;
-    // The same for an input in device memory.
-    static constexpr std::size_t device_buffer_bytes = 64u << 20;
-    // Maximum output multiple, in bytes.
-    static constexpr std::size_t widest_output_bytes = 32u << 20;
-    // Maximum size in bytes, per device, of the batches in flight that a ring holds.
-    static constexpr std::size_t widest_buffer_bytes = 256u << 20;
-
     std::size_t borrow(const input& in, std::size_t more)
     {
         const auto before = in.taken - d_consumed;
@@ -496,23 +442,6 @@ private:
         in.taken += n;
         d_consumed += borrows() ? borrowed_input()->release() : n;
         return n;
-    }
-
-    // Returns the decoder's access to input in place; nullptr if input is copied.
-    const pinned_input* borrowed_input() const
-    {
-        return d_ports ? d_ports->input() : d_borrowed ? &*d_borrowed : nullptr;
-    }
-    pinned_input* borrowed_input()
-    {
-        return const_cast<pinned_input*>(std::as_const(*this).borrowed_input());
-    }
-    // Returns the decoder's access to output in place; nullptr if output is copied.
-    pinned_output* borrowed_output()
-    {
-        return d_ports && d_ports->gives_output() ? d_ports->output()
-               : d_borrowed_output                ? &*d_borrowed_output
-                                                  : nullptr;
     }
 
     //! Runs \p action and stores the text of an exception for general_work() to report.
@@ -579,8 +508,7 @@ private:
             }
             const bool stuck = !has_capacity || held_up() || ring_full ||
                                (d_finished && !engine().done());
-            const bool idle =
-                in.taken == before && second.taken + given + arrived == 0;
+            const bool idle = in.taken == before && second.taken + given + arrived == 0;
             if (!idle || !stuck || !engine().wait(longest_sleep)) {
                 break;
             }
@@ -662,108 +590,6 @@ private:
         return memory->borrow(out + taken, free - taken);
     }
 
-    // Returns the number of free items in the output's ring. Until this block produces
-    // items, the number can only grow.
-    std::size_t space() const
-    {
-        const auto ring = this->detail()->output(0);
-        gr::thread::scoped_lock guard(*ring->mutex());
-        return ring->space_available();
-    }
-
-    // Requests larger rings if a GPU decodes and the user has set no sizes: with small
-    // rings, the GPU would wait for the threads of blocks. The output multiple sets the
-    // size of the input's ring, because the scheduler reserves space for two multiples.
-    void widen_buffers()
-    {
-        const bool as_the_user_says =
-            this->output_multiple_set() || this->max_output_buffer(0) > 0;
-        if (active_backend() != "cuda" || as_the_user_says) {
-            return;
-        }
-        // Ports in device memory take large parts at a time, because a copy on the device
-        // has a latency.
-        //
-        // For input in place, the ring holds the input of all slots and spare batches. If
-        // the input of all slots plus 1/16 exceeds `widest` bytes, input is copied.
-        const auto in_flight = pinned_input::bytes_needed(engine());
-        const auto spare = in_flight / run().slots * spare_batches();
-        const auto widest = widest_buffer_bytes * run().devices.size();
-        const bool in_place = borrows_input() && in_flight + in_flight / 16 <= widest;
-        const auto wanted = in_place ? std::min(in_flight + spare, widest) : 0;
-        const auto bytes = d_ports ? device_buffer_bytes
-                                   : std::max(wanted, wide_buffer_bytes);
-        const auto multiple = std::min<std::size_t>(
-            // Relative rates are positive. NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
-            bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
-            widest_output_bytes / d_output_size);
-        this->set_output_multiple(std::max(1, int(multiple)));
-        // For output in place, the ring has space for 1.5 times the output of all slots.
-        const auto out =
-            borrows_output() && !d_ports ? pinned_output::bytes_needed(engine()) : 0;
-        const auto to_borrow = out <= widest ? out + out / 2 : 0;
-        this->set_min_output_buffer(
-            std::max<long>(4l * this->output_multiple(), to_borrow / d_output_size));
-    }
-
-    void begin_ports()
-    {
-        if (d_ports) {
-            for (const auto& text :
-                 d_ports->begin(engine(), *this, borrows_input(), borrows_output())) {
-                this->d_logger->warn("{}", text);
-            }
-        }
-    }
-
-    // Pins the input's ring for a GPU if the decoder can read in place and the ring
-    // exceeds the input of all slots plus one output multiple of the upstream block.
-    void borrow_input()
-    {
-        const auto in_flight = pinned_input::bytes_needed(engine());
-        if (borrows_input() && active_backend() == "cuda" && !d_ports && in_flight > 0) {
-            const auto ring = this->detail()->input(0)->buffer();
-            const auto multiple = ring->link()->output_multiple() * d_input_size;
-            pin(d_borrowed, ring, "input", in_flight + multiple);
-        }
-    }
-
-    // Pins the output's ring if it is larger than the output of all slots, so that a GPU
-    // writes output in place. If the downstream block reads in place, it pins the ring.
-    void pin_output_ring()
-    {
-        if (d_ports && d_ports->gives_output()) {
-            return;
-        }
-        const auto ring = this->detail()->output(0);
-        const auto needed = borrows_output() && active_backend() == "cuda"
-                                ? pinned_output::bytes_needed(engine())
-                                : 0;
-        bool taken = needed == 0;
-        for (std::size_t i = 0; i < ring->nreaders(); ++i) {
-            const auto* const next =
-                dynamic_cast<ring_borrower*>(ring->reader(i)->link().get());
-            taken |= next && next->may_borrow_input();
-        }
-        if (!taken) {
-            constexpr bool mapped_twice = true;
-            pin(d_borrowed_output, ring, "output", needed, mapped_twice);
-        }
-    }
-
-    template <class Memory, class... Options>
-    void pin(pinned_ring<Memory>& pinned,
-             const gr::buffer_sptr& ring,
-             const char* what,
-             std::size_t needed,
-             Options... options)
-    {
-        const auto reason = pinned.pin(engine(), ring, needed, options...);
-        if (!reason.empty()) {
-            this->d_logger->info("{} is copied: {}", what, reason);
-        }
-    }
-
     tag_t d_tag; // reused for each added tag, because GNU Radio copies it
     std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream, see start()
     std::uint64_t d_first = 0;                // stream index of the first available item
@@ -778,10 +604,6 @@ private:
     int d_batch = 0;
     std::atomic<double> d_max_latency_ms{ -1 }; // below 0: the value of run()
 
-    bool d_may_borrow = false; // the decoder may read the input's ring in place
-    // The rings of input and output, if they are read and written in place.
-    pinned_ring<pinned_input> d_borrowed;
-    pinned_ring<pinned_output> d_borrowed_output;
     const pmt::pmt_t d_status_port;
     wake_port d_wake_port;
 };

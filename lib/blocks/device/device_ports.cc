@@ -3,8 +3,8 @@
 
 /* The ports of a decoder block in device memory, and the check of the parameter io. */
 
-#include "device_ports.h"
 #include "common/refuse.h"
+#include "device_ports.h"
 #include "gr_cuda.h"
 #include <gnuradio/block_detail.h>
 #include <gnuradio/buffer.h>
@@ -25,8 +25,8 @@ constexpr std::size_t host_bytes = 4u << 20;
 bool is_before(const std::string& version, int api, int minor)
 {
     int major = 0, given_api = 0, given_minor = 0;
-    return std::sscanf(
-               version.c_str(), "%d.%d.%d", &major, &given_api, &given_minor) == 3 &&
+    return std::sscanf(version.c_str(), "%d.%d.%d", &major, &given_api, &given_minor) ==
+               3 &&
            (given_api < api || (given_api == api && given_minor < minor));
 }
 
@@ -73,8 +73,7 @@ void check_port_memory(run_options& run, port_memory io)
     run.backend = backend::cuda;
 }
 
-gr::io_signature::sptr
-input_port(port_memory io, std::size_t item_bytes, bool priors)
+gr::io_signature::sptr input_port(port_memory io, std::size_t item_bytes, bool priors)
 {
     if (io == port_memory::host) {
         return priors ? gr::io_signature::make2(1, 2, item_bytes, sizeof(float))
@@ -122,8 +121,7 @@ std::vector<std::string> device_ports::begin(decoder& d,
     const auto in_flight = input_in_place ? pinned_input::bytes_needed(d) : 0;
     if (in_flight > 0) {
         // While all slots are in flight, the ring has space for another half.
-        d_in_ring =
-            device_ring::make(d_device, in_flight + in_flight / 2, d_input_item);
+        d_in_ring = device_ring::make(d_device, in_flight + in_flight / 2, d_input_item);
         d_in_bytes = d_in_ring->size();
         d_input.emplace(d, d_in_ring->data(), 2 * d_in_bytes);
     }
@@ -149,7 +147,8 @@ std::vector<std::string> device_ports::begin(decoder& d,
         d_out_ring.reset();
         d_out_bytes = host_bytes / d_output_item * d_output_item;
         d_out_host.resize(d_out_bytes);
-        say("the output passes the host, because this decoder does not write it in place");
+        say("the output passes the host, because this decoder does not write it in "
+            "place");
     }
     return messages;
 }

@@ -43,7 +43,10 @@ class device_ports
 {
 public:
     //! \throws std::runtime_error if there is no such device
-    device_ports(port_memory io, int device, std::size_t input_item, std::size_t output_item);
+    device_ports(port_memory io,
+                 int device,
+                 std::size_t input_item,
+                 std::size_t output_item);
 
     //! Begins a stream. \p in_place: whether the decoder may read input, and write
     //! output, in place. Returns messages for the log.

@@ -69,8 +69,8 @@ public:
     bool reserve_conversion_buffers() noexcept override { return true; }
 
 private:
-    // Uploads the start metrics and the end metrics of placed frames, and returns them. The
-    // buffer is empty if the setup has no placed frames.
+    // Uploads the start metrics and the end metrics of placed frames, and returns them.
+    // The buffer is empty if the setup has no placed frames.
     static buffer<double> ends_of(const setup& setup)
     {
         std::vector<double> ends;
@@ -209,8 +209,8 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
     const auto input = s.search ? s.code.frame_bits() * s.item_bytes() : s.input_bytes();
     const auto by_host = std::clamp<std::size_t>(
         2 * page_locked_bytes / slots / (input + s.output_bytes()), 1, 1 << 14);
-    // A wave is the number of frames that a device decodes at once. A batch of one wave or
-    // more is a multiple of waves, because a few frames more would take as long as
+    // A wave is the number of frames that a device decodes at once. A batch of one wave
+    // or more is a multiple of waves, because a few frames more would take as long as
     // another wave.
     const auto wave = frames_of_a_wave(s, device);
     return wave <= by_host ? by_host / wave * wave : by_host;

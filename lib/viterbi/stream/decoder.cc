@@ -478,8 +478,8 @@ private:
         std::vector<std::uint64_t> places{ batch.first_bit };
         for (auto work_item = past ? every - past : 0; work_item < work_items;
              work_item += every) {
-            samples.push_back(d_estimate.of_piece(
-                s.job, work_item, batch.bits - work_item * bits));
+            samples.push_back(
+                d_estimate.of_piece(s.job, work_item, batch.bits - work_item * bits));
             places.push_back(batch.first_bit + work_item * bits);
         }
         const auto estimates =
@@ -533,20 +533,16 @@ private:
             };
             const auto slack = std::min<std::size_t>(first.first_value / 2 * 2, 256);
             const auto apart = per_row(first.first_value, last.first_value) / 2 * 2;
-            const auto values =
-                last.first_value - apart * (rows - 1) - first.first_value + first.values +
-                2 * slack;
+            const auto values = last.first_value - apart * (rows - 1) -
+                                first.first_value + first.values + 2 * slack;
             const auto from = first.first_value / 2 * 2 - slack;
             const auto row = bytes_of(values);
-            const auto input = rows_on_host(s.from + bytes_of(from),
-                                            row,
-                                            bytes_of(apart),
-                                            rows);
-            const auto output =
-                rows_on_host(s.output + first.first_byte,
-                             first.bytes,
-                             per_row(first.first_byte, last.first_byte),
-                             rows);
+            const auto input =
+                rows_on_host(s.from + bytes_of(from), row, bytes_of(apart), rows);
+            const auto output = rows_on_host(s.output + first.first_byte,
+                                             first.bytes,
+                                             per_row(first.first_byte, last.first_byte),
+                                             rows);
             for (std::size_t i = begin; i < end; ++i) {
                 auto sample = *samples[i];
                 const auto shift = from + (i - begin) * apart;

@@ -54,8 +54,8 @@ std::uint64_t channel_estimator::pieces_between() const
     return std::max<std::uint64_t>(1, sample_every / bits);
 }
 
-std::optional<channel_estimator::sample> channel_estimator::of_piece(
-    const job& job, std::size_t piece, std::size_t bits) const
+std::optional<channel_estimator::sample>
+channel_estimator::of_piece(const job& job, std::size_t piece, std::size_t bits) const
 {
     const auto& plan = d_setup.plan;
     const auto stages = std::min(bits, sample_stages);
@@ -76,13 +76,12 @@ std::optional<channel_estimator::sample> channel_estimator::of_piece(
                  piece * d_setup.frame_output_bytes());
 }
 
-std::optional<channel_estimator::sample>
-channel_estimator::place(std::size_t before,
-                         std::uint64_t stage,
-                         std::size_t stages,
-                         std::uint64_t first,
-                         std::uint64_t end,
-                         std::size_t byte) const
+std::optional<channel_estimator::sample> channel_estimator::place(std::size_t before,
+                                                                  std::uint64_t stage,
+                                                                  std::size_t stages,
+                                                                  std::uint64_t first,
+                                                                  std::uint64_t end,
+                                                                  std::size_t byte) const
 {
     // Skips the first K−1 stages, because the output does not have the bits before them.
     const auto& code = d_setup.code;
@@ -107,8 +106,7 @@ void channel_estimator::prefetch_after(const job& job,
                                        const std::byte* input,
                                        const std::byte* output) const
 {
-    const auto apart =
-        d_setup.code.values(pieces_between() * d_setup.plan.decode_length);
+    const auto apart = d_setup.code.values(pieces_between() * d_setup.plan.decode_length);
     if (!job.floats && !d_setup.packed4 &&
         s.first_value + apart + s.values <= job.values) {
         fetch(input + s.first_value + apart, s.values);
@@ -119,11 +117,11 @@ void channel_estimator::prefetch_after(const job& job,
 
 // This function must be fast, because the thread that submits batches calls it many times
 // per batch.
-viterbi_decoder::batch_statistics channel_estimator::operator()(
-    const job& job,
-    const std::optional<sample>& s,
-    const std::byte* input,
-    const std::byte* output)
+viterbi_decoder::batch_statistics
+channel_estimator::operator()(const job& job,
+                              const std::optional<sample>& s,
+                              const std::byte* input,
+                              const std::byte* output)
 {
     if (!s) {
         return {};

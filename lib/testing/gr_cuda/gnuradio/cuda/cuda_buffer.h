@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A test double of gr-cuda's buffer, with the part of its interface that the blocks use. */
+/* A test double of gr-cuda's buffer, with the part of its interface that the blocks use.
+ */
 
 #ifndef INCLUDED_GPUFEC_TESTING_GR_CUDA_CUDA_BUFFER_H
 #define INCLUDED_GPUFEC_TESTING_GR_CUDA_CUDA_BUFFER_H

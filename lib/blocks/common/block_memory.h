@@ -1,0 +1,236 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The memory of a decoder block's ports: rings of the scheduler that a GPU reads and
+ * writes in place, and ports in device memory. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_BLOCK_MEMORY_H
+#define INCLUDED_GPUFEC_BLOCKS_COMMON_BLOCK_MEMORY_H
+
+#include "blocks/device/device_ports.h"
+#include "pinned_ring.h"
+#include <gnuradio/block.h>
+#include <gnuradio/block_detail.h>
+#include <gnuradio/buffer_reader.h>
+#include <gnuradio/gpufec/decoder.h>
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace gr::gpufec {
+
+//! Interface by which the upstream block asks whether this block reads input in place.
+class ring_borrower
+{
+public:
+    //! Returns whether the block may read input in place. Call after check_topology().
+    virtual bool may_borrow_input() const = 0;
+
+protected:
+    ~ring_borrower() = default;
+};
+
+/*!
+ * \brief Base class of decoder_block for the memory of its ports.
+ * \tparam Block the public block, with one or two inputs
+ */
+template <class Block>
+class block_memory : public Block, public ring_borrower
+{
+public:
+    bool may_borrow_input() const override { return d_may_borrow; }
+
+protected:
+    //! For the parameters, see decoder_block.
+    block_memory(std::size_t input_size,
+                 std::size_t output_size,
+                 port_memory io,
+                 int device)
+        : d_input_size(input_size),
+          d_output_size(output_size),
+          d_ports(io == port_memory::host ? nullptr
+                                          : std::make_unique<device_ports>(
+                                                io, device, input_size, output_size))
+    {
+    }
+    ~block_memory() override = default;
+
+    // Functions for the derived block to implement.
+
+    virtual decoder& engine() = 0;
+    const decoder& engine() const { return const_cast<block_memory*>(this)->engine(); }
+    virtual const run_options& run() const = 0;
+    //! Returns whether a GPU may read the input in place.
+    virtual bool borrows_input() const { return true; }
+    //! Returns whether a GPU may write the output in place.
+    virtual bool borrows_output() const { return true; }
+    //! Returns the number of batches for which the input's ring has space besides those
+    //! in flight. The upstream block writes to this space.
+    virtual std::size_t spare_batches() const { return 1; }
+
+    // Functions for the derived block to call.
+
+    //! Returns the number of items that input 0 can hold.
+    std::size_t max_available() const
+    {
+        return d_ports ? d_ports->capacity()
+                       : this->detail()->input(0)->max_possible_items_available();
+    }
+    //! Returns whether the decoder reads its input in place.
+    bool borrows() const { return borrowed_input(); }
+    //! Returns the number of borrowed items.
+    std::size_t borrowed() const { return borrows() ? borrowed_input()->borrowed() : 0; }
+
+    //! Returns how many items must be in the ring for one of them to be new: the borrowed
+    //! items, which stay in the ring, plus one. The result is at most the ring's size.
+    //! With ports in device memory, items leave the ring, and 0 is returned while some of
+    //! them are new.
+    int one_more()
+    {
+        return d_ports ? d_ports->held() == borrowed()
+                       : int(std::min<std::size_t>(borrowed() + 1, max_available()));
+    }
+    // Returns the decoder's access to input in place; nullptr if input is copied.
+    const pinned_input* borrowed_input() const
+    {
+        return d_ports ? d_ports->input() : d_borrowed ? &*d_borrowed : nullptr;
+    }
+    pinned_input* borrowed_input()
+    {
+        return const_cast<pinned_input*>(std::as_const(*this).borrowed_input());
+    }
+    // Returns the decoder's access to output in place; nullptr if output is copied.
+    pinned_output* borrowed_output()
+    {
+        return d_ports && d_ports->gives_output() ? d_ports->output()
+               : d_borrowed_output                ? &*d_borrowed_output
+                                                  : nullptr;
+    }
+
+    // Returns the number of free items in the output's ring. Until this block produces
+    // items, the number can only grow.
+    std::size_t space() const
+    {
+        const auto ring = this->detail()->output(0);
+        gr::thread::scoped_lock guard(*ring->mutex());
+        return ring->space_available();
+    }
+
+    // Requests larger rings if a GPU decodes and the user has set no sizes: with small
+    // rings, the GPU would wait for the threads of blocks. The output multiple sets the
+    // size of the input's ring, because the scheduler reserves space for two multiples.
+    void widen_buffers()
+    {
+        d_may_borrow = borrows_input() && this->active_backend() == "cuda" && !d_ports;
+        const bool as_the_user_says =
+            this->output_multiple_set() || this->max_output_buffer(0) > 0;
+        if (this->active_backend() != "cuda" || as_the_user_says) {
+            return;
+        }
+        // Ports in device memory take large parts at a time, because each copy on the
+        // device has a latency. For input in place, the ring holds the input of all slots
+        // and spare batches. If the input of all slots plus 1/16 exceeds `widest` bytes,
+        // input is copied.
+        const auto in_flight = pinned_input::bytes_needed(engine());
+        const auto spare = in_flight / run().slots * spare_batches();
+        const auto widest = widest_buffer_bytes * run().devices.size();
+        const bool in_place = borrows_input() && in_flight + in_flight / 16 <= widest;
+        const auto wanted = in_place ? std::min(in_flight + spare, widest) : 0;
+        const auto bytes =
+            d_ports ? device_buffer_bytes : std::max(wanted, wide_buffer_bytes);
+        const auto multiple = std::min<std::size_t>(
+            // Relative rates are positive. NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
+            bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
+            widest_output_bytes / d_output_size);
+        this->set_output_multiple(std::max(1, int(multiple)));
+        // For output in place, the ring has space for 1.5 times the output of all slots.
+        const auto out =
+            borrows_output() && !d_ports ? pinned_output::bytes_needed(engine()) : 0;
+        const auto to_borrow = out <= widest ? out + out / 2 : 0;
+        this->set_min_output_buffer(
+            std::max<long>(4l * this->output_multiple(), to_borrow / d_output_size));
+    }
+
+    // Begins a stream on the ports in device memory.
+    void begin_ports()
+    {
+        if (d_ports) {
+            for (const auto& text :
+                 d_ports->begin(engine(), *this, borrows_input(), borrows_output())) {
+                this->d_logger->warn("{}", text);
+            }
+        }
+    }
+
+    // Pins the input's ring for a GPU if the decoder can read in place and the ring
+    // exceeds the input of all slots plus one output multiple of the upstream block.
+    void borrow_input()
+    {
+        const auto in_flight = pinned_input::bytes_needed(engine());
+        if (borrows_input() && this->active_backend() == "cuda" && !d_ports &&
+            in_flight > 0) {
+            const auto ring = this->detail()->input(0)->buffer();
+            const auto multiple = ring->link()->output_multiple() * d_input_size;
+            pin(d_borrowed, ring, "input", in_flight + multiple);
+        }
+    }
+
+    // Pins the output's ring if it is larger than the output of all slots, so that a GPU
+    // writes output in place. If the downstream block reads in place, it pins the ring.
+    void pin_output_ring()
+    {
+        if (d_ports && d_ports->gives_output()) {
+            return;
+        }
+        const auto ring = this->detail()->output(0);
+        const auto needed = borrows_output() && this->active_backend() == "cuda"
+                                ? pinned_output::bytes_needed(engine())
+                                : 0;
+        bool taken = needed == 0;
+        for (std::size_t i = 0; i < ring->nreaders(); ++i) {
+            const auto* const next =
+                dynamic_cast<ring_borrower*>(ring->reader(i)->link().get());
+            taken |= next && next->may_borrow_input();
+        }
+        if (!taken) {
+            constexpr bool mapped_twice = true;
+            pin(d_borrowed_output, ring, "output", needed, mapped_twice);
+        }
+    }
+
+    template <class Memory, class... Options>
+    void pin(pinned_ring<Memory>& pinned,
+             const gr::buffer_sptr& ring,
+             const char* what,
+             std::size_t needed,
+             Options... options)
+    {
+        const auto reason = pinned.pin(engine(), ring, needed, options...);
+        if (!reason.empty()) {
+            this->d_logger->info("{} is copied: {}", what, reason);
+        }
+    }
+
+    const std::size_t d_input_size, d_output_size;
+    //! The ports in device memory; nullptr if both are in host memory.
+    std::unique_ptr<device_ports> d_ports;
+    // The rings of input and output, if they are read and written in place.
+    pinned_ring<pinned_input> d_borrowed;
+    pinned_ring<pinned_output> d_borrowed_output;
+
+private:
+    // Minimum size of the input's ring in bytes if a GPU decodes.
+    static constexpr std::size_t wide_buffer_bytes = 1u << 20;
+    // The same for an input in device memory.
+    static constexpr std::size_t device_buffer_bytes = 64u << 20;
+    // Maximum output multiple, in bytes.
+    static constexpr std::size_t widest_output_bytes = 32u << 20;
+    // Maximum size in bytes, per device, of the batches in flight that a ring holds.
+    static constexpr std::size_t widest_buffer_bytes = 256u << 20;
+
+    bool d_may_borrow = false; // whether the decoder may read the input's ring in place
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_COMMON_BLOCK_MEMORY_H */
