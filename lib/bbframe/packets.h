@@ -42,7 +42,8 @@ public:
         std::uint64_t packets = 0; //!< output packets, including inserted null packets
         std::uint64_t errors = 0;  //!< packets with a wrong CRC-8
     };
-    //! Status of a packet that has an error, begins a stream or follows a gap.
+    //! Status of a packet that has an error, or that is the first after a gap or of a
+    //! stream.
     struct remark {
         //! Index in the output of the packet's first byte. If null packets are inserted
         //! before the packet, index of the first byte of these null packets.

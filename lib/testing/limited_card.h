@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The properties of another card than the real one, for tests and benchmarks: smaller
- * shared memory, and memory that the device and the host share. */
+/* Properties of a card that tests and benchmarks pretend to have: the size of the shared
+ * memory, and unified memory of the device and the host. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
 #define INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
@@ -23,7 +23,8 @@ struct shared_memory_limits {
     //! if each uses \p shared bytes of shared memory.
     std::size_t blocks(std::size_t shared) const
     {
-        // CUDA reserves this number of bytes per block, from compute capability 8.0 on.
+        // CUDA reserves this number of bytes per block. Compute capability 7.5 reserves
+        // none, so the result may then be one block too small.
         constexpr std::size_t reserved = 1024;
         return std::max<std::size_t>(1, per_multiprocessor / (shared + reserved));
     }
@@ -38,17 +39,16 @@ inline shared_memory_limits limited_card()
     static const shared_memory_limits limits = [] {
         const char* const text = std::getenv("GPUFEC_CARD_SHARED_KB");
         const auto kilobytes = std::size_t(text ? std::atoi(text) : 0);
-        // From compute capability 8.0 on, a block can use the shared memory of a
-        // multiprocessor except 1 KiB.
+        // A block can use the shared memory of a multiprocessor except 1 KiB.
         return shared_memory_limits{ kilobytes << 10,
                                      kilobytes ? (kilobytes + 1) << 10 : 0 };
     }();
     return limits;
 }
 
-//! Host memory that kernels of an integrated device can access, by the environment
-//! variable GPUFEC_CARD_UNIFIED: "pinned" (Jetson), or "all" (GB10). Without the
-//! variable, the device is not integrated. The variable is read at each call.
+//! Returns the environment variable GPUFEC_CARD_UNIFIED, which makes the device an
+//! integrated one whose kernels can access pinned host memory ("pinned", Jetson) or all
+//! host memory ("all", GB10). "" if the variable is not set. Reads it at each call.
 inline std::string unified_card()
 {
     const char* const text = std::getenv("GPUFEC_CARD_UNIFIED");

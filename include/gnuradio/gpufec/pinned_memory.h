@@ -23,9 +23,9 @@ namespace gr::gpufec {
 class GPUFEC_API pinned_input
 {
 public:
-    //! Returns the size in bytes of the input of all slots. The memory should be larger
-    //! than this. Returns 0 if the stream of \p d cannot begin with borrow(): the stream
-    //! has begun, or the decoder always copies its input.
+    //! Returns the size in bytes of the input that the decoder holds at most. The memory
+    //! should be larger than this. Returns 0 if the stream of \p d cannot begin with
+    //! borrow(): the stream has begun, or the decoder always copies its input.
     static std::size_t bytes_needed(decoder& d);
 
     //! Pins \p bytes bytes at \p memory. If this succeeds, the decoder's own input
@@ -85,17 +85,17 @@ class GPUFEC_API pinned_output
 {
 public:
     //! Returns the size in bytes of the output of all slots. The memory should be larger
-    //! than this. Returns 0 if output cannot be written in place: Viterbi frames whose
-    //! number of bits is not a multiple of 32, LDPC decoders with keep_codeword or
-    //! keep_soft, streams of sync_decoder, and sync_decoder with drifts.
+    //! than this. Returns 0 if output cannot be written in place, for example of Viterbi
+    //! decoders with lock, of frames whose number of bits is not a multiple of 32, of
+    //! LDPC decoders with keep_codeword or keep_soft, and of streams of sync_decoder.
     static std::size_t bytes_needed(decoder& d);
 
     /*!
      * \brief Pins memory.
      *
-     * \param d the decoder that writes to it
-     * \param memory its first byte
-     * \param bytes its size
+     * \param d the decoder that writes to the memory
+     * \param memory the first byte
+     * \param bytes the size
      * \param mapped_twice whether the memory is a ring whose second half maps the same
      *        pages as the first
      */

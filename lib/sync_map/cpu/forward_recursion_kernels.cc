@@ -157,7 +157,7 @@ private:
         {
             return First ? c * x[0] + alpha[k] : d_rows[k];
         };
-        // Computes step k of rows low to high, all of which lie within the window.
+        // Computes step k of rows low to high. These rows must lie within the window.
         const auto step = [&](std::size_t k, vec in, unsigned low, unsigned high)
             __attribute__((always_inline))
         {
@@ -226,7 +226,8 @@ private:
 #endif
     }
 
-    // Returns the sum over the lanes of each of `Rows` rows, in row order.
+    // Returns lanes / Rows partial sums of each of `Rows` rows, in row order. With as
+    // many rows as lanes, these are the sums over all lanes.
     template <unsigned Rows>
     static vec sums_of_lanes(const vec* rows)
     {

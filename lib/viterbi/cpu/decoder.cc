@@ -286,7 +286,7 @@ public:
 
     // Counts sign errors if the job was intended for a GPU: after a fail-over, and in
     // tests in which the CPU stands in for a GPU. For other jobs, class lock_monitor
-    // counts them.
+    // counts the errors.
     bool finished(unsigned slot) override
     {
         if (!cpu_decoder::finished(slot)) {
