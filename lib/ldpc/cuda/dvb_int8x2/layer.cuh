@@ -112,14 +112,14 @@ __device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
     const half2 own_biased = biased_parity(own_byte);
     const half2 t_own = __hsub2(own_biased, all(bias));
 
-    two_minima even(t_before, t_own), odd(t[0], t[1]);
+    half2 all_edges[MessageEdges + 2] = { t_before, t_own };
 #pragma unroll
-    for (unsigned e = 2; e < MessageEdges; ++e) {
-        (e % 2 ? odd : even).take(t[e]);
+    for (unsigned e = 0; e < MessageEdges; ++e) {
+        all_edges[e + 2] = t[e];
     }
-    even.merge(odd);
+    const auto minima = min1_of(all_edges);
     check_node_update<edges, check_messages> updated(
-        even.min1, even.min2, d_rule, d_constants);
+        minima.min1, minima.min2, d_rule, d_constants);
 
     const half2 before = updated.posterior(0, t_before);
 #pragma unroll
