@@ -16,8 +16,8 @@
 
 namespace gr::gpufec::cuda {
 
-//! Limits of a card. Members that are 0 are those of the real device. Those of a compute
-//! capability are in the technical specifications of the CUDA C++ Programming Guide.
+//! Limits of a card. Members that are 0 are those of the real device. The CUDA C++
+//! Programming Guide lists the limits per compute capability.
 struct card_limits {
     std::size_t shared_per_block = 0; //!< bytes of shared memory
     std::size_t shared_per_multiprocessor = 0;
