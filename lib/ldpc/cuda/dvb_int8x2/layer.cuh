@@ -179,34 +179,12 @@ layered_int8x2_kernel<Shape>::write_shared_bits(std::uint32_t head,
         }
     }
     d_threads.wait_for_chain();
-    const auto sum = [&](unsigned e) {
-        return __hadd2(value_of(get_posterior(at[e])), t[e]);
-    };
-    if (max_deferred > 1 && (head & chain_table::several_rounds)) {
-#pragma unroll
-        for (unsigned e = 0; e < max_deferred; ++e) {
-            if (e < deferred) {
-                if (head >> (chain_table::round_at + e) & 1) {
-                    d_threads.wait_for_chain();
-                }
-                set_posterior(at[e], sum(e));
-            }
-        }
-    } else { // no two deferred edges lead to the same group
-        half2 sums[max_deferred];
-#pragma unroll
-        for (unsigned e = 0; e < max_deferred; ++e) {
-            if (e < deferred) {
-                sums[e] = sum(e);
-            }
-        }
-#pragma unroll
-        for (unsigned e = 0; e < max_deferred; ++e) {
-            if (e < deferred) {
-                set_posterior(at[e], sums[e]);
-            }
-        }
-    }
+    add_deferred<half2, max_deferred>(
+        head,
+        deferred,
+        [&] { d_threads.wait_for_chain(); },
+        [&](unsigned e) { return __hadd2(value_of(get_posterior(at[e])), t[e]); },
+        [&](unsigned e, half2 x) { set_posterior(at[e], x); });
 }
 
 } // namespace dvb_int8x2
