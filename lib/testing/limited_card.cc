@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Limits the shared memory of a real device to that of a smaller card. The linker's
- * --wrap directs the calls of the CUDA runtime that concern shared memory to this file.
- */
+/* Limits the shared memory and the compute capability of a real device to those of
+ * another card. The linker's --wrap directs the calls of the CUDA runtime that concern
+ * them to this file. */
 
 #include "limited_card.h"
 #include <cuda_runtime.h>
@@ -21,9 +21,18 @@ cudaError_t __real_cudaGetDeviceProperties(cudaDeviceProp* to, int device);
 cudaError_t __wrap_cudaGetDeviceProperties(cudaDeviceProp* to, int device)
 {
     const auto error = __real_cudaGetDeviceProperties(to, device);
-    if (const auto card = limited_card(); card.per_block && error == cudaSuccess) {
-        to->sharedMemPerBlockOptin = card.per_block;
-        to->sharedMemPerMultiprocessor = card.per_multiprocessor;
+    if (error != cudaSuccess) {
+        return error;
+    }
+    const auto card = limited_card();
+    if (card.limits_shared_memory()) {
+        to->sharedMemPerBlockOptin = card.shared_per_block;
+        to->sharedMemPerMultiprocessor = card.shared_per_multiprocessor;
+    }
+    if (card.has_capability()) {
+        to->major = card.major;
+        to->minor = card.minor;
+        to->maxThreadsPerMultiProcessor = card.threads_per_multiprocessor();
     }
     return error;
 }
@@ -35,11 +44,11 @@ __wrap_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device)
 {
     const auto error = __real_cudaDeviceGetAttribute(value, attribute, device);
     const auto card = limited_card();
-    if (card.per_block && error == cudaSuccess) {
+    if (card.limits_shared_memory() && error == cudaSuccess) {
         if (attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin) {
-            *value = int(card.per_block);
+            *value = int(card.shared_per_block);
         } else if (attribute == cudaDevAttrMaxSharedMemoryPerMultiprocessor) {
-            *value = int(card.per_multiprocessor);
+            *value = int(card.shared_per_multiprocessor);
         }
     }
     return error;
@@ -66,8 +75,9 @@ cudaError_t __wrap_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 {
     const auto error = __real_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks, kernel, threads, shared, flags);
-    if (const auto card = limited_card(); card.per_block && error == cudaSuccess) {
-        *blocks = std::min(*blocks, int(card.blocks(shared)));
+    if (error == cudaSuccess) {
+        const auto most = limited_card().blocks(shared, std::size_t(threads));
+        *blocks = int(std::min<std::size_t>(*blocks, most));
     }
     return error;
 }
@@ -85,8 +95,8 @@ cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel,
                                       std::size_t shared,
                                       cudaStream_t stream)
 {
-    if (const auto card = limited_card(); card.per_block && shared > 0) {
-        shared = padded(shared, card.blocks(shared));
+    if (const auto card = limited_card(); card.limits_shared_memory() && shared > 0) {
+        shared = padded(shared, card.blocks(shared, block.x));
         const auto error =
             cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                  cudaFuncAttributeMaxDynamicSharedMemorySize,

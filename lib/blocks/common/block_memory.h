@@ -142,7 +142,10 @@ protected:
             // Relative rates are positive. NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
-        this->set_output_multiple(std::max(1, int(multiple)));
+        // The size of a buffer that is not mapped twice is a multiple of the output multiple
+        // and of the rate's numerator. Their least common multiple must not be too large.
+        const auto whole = multiple - multiple % this->relative_rate_i();
+        this->set_output_multiple(std::max(1, int(d_ports ? whole : multiple)));
         // For output in place, the ring has space for 1.5 times the output of all slots.
         const auto out =
             borrows_output() && !d_ports ? pinned_output::bytes_needed(engine()) : 0;
@@ -222,7 +225,7 @@ private:
     // Minimum size of the input's ring in bytes if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
     // The same for an input in device memory.
-    static constexpr std::size_t device_buffer_bytes = 64u << 20;
+    static constexpr std::size_t device_buffer_bytes = 16u << 20;
     // Maximum output multiple, in bytes.
     static constexpr std::size_t widest_output_bytes = 32u << 20;
     // Maximum size in bytes, per device, of the batches in flight that a ring holds.

@@ -289,6 +289,40 @@ private:
     const std::uintptr_t d_base;
 };
 
+// Adds the changes of a layer's first \p deferred edges to their posteriors, round after
+// round. sum(e) returns the new posterior of edge e, set(e, x) stores it, and wait()
+// waits for the threads of the chain. \p head is the head of the layer.
+template <class Value, unsigned MaxDeferred, class Wait, class Sum, class Set>
+__device__ void
+add_deferred(std::uint32_t head, unsigned deferred, Wait&& wait, Sum&& sum, Set&& set)
+{
+    if (MaxDeferred > 1 && (head & chain_table::several_rounds)) {
+#pragma unroll
+        for (unsigned e = 0; e < MaxDeferred; ++e) {
+            if (e < deferred) {
+                if (head >> (chain_table::round_at + e) & 1) {
+                    wait();
+                }
+                set(e, sum(e));
+            }
+        }
+    } else { // no two deferred edges lead to the same group
+        Value sums[MaxDeferred];
+#pragma unroll
+        for (unsigned e = 0; e < MaxDeferred; ++e) {
+            if (e < deferred) {
+                sums[e] = sum(e);
+            }
+        }
+#pragma unroll
+        for (unsigned e = 0; e < MaxDeferred; ++e) {
+            if (e < deferred) {
+                set(e, sums[e]);
+            }
+        }
+    }
+}
+
 // Calls load(i, x) and later use(i, x) for each layer i from \p first to \p end − 1.
 // While \p Together layers are used, the next \p Together layers are loaded. load() is
 // also called for layers past the end.

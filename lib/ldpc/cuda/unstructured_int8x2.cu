@@ -427,7 +427,7 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
     const auto plan = make_layer_plan(code);
-    if (p.major < dvb_int8x2::first_capability || !v.kernel || !values.follows(rule) ||
+    if (!v.kernel || !values.follows(rule) ||
         std::any_of(plan.rounds.begin(), plan.rounds.end(), [](auto r) { return r; })) {
         return nullptr;
     }

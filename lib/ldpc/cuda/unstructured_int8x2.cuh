@@ -612,9 +612,7 @@ __global__ void __launch_bounds__(Threads, 1)
     decode_unstructured_int8x2(const __grid_constant__ unstructured_table table,
                                const __grid_constant__ int8x2_arguments arguments)
 {
-#if __CUDA_ARCH__ >= 800 || defined(GPUFEC_EMULATED)
     unstructured_kernel<MaxDegree, External>(table, arguments).run();
-#endif
 }
 
 } // namespace unstructured_int8x2

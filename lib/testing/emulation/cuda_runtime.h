@@ -69,6 +69,9 @@ void emulate(dim3 grid,
              cudaStream_t stream,
              std::function<void()> kernel);
 
+// Returns the compute capability of the emulated devices, such as 75 for 7.5.
+int emulated_capability();
+
 // ---- functions that kernels call ----
 
 void __syncwarp();

@@ -97,8 +97,8 @@ cudaError_t call(const char* name) { return noted(gr::gpufec::cuda::faults::next
 
 std::size_t shared_bytes()
 {
-    const auto limited = gr::gpufec::cuda::limited_card().per_block;
-    return limited ? limited : 227 << 10;
+    const auto card = gr::gpufec::cuda::limited_card();
+    return card.limits_shared_memory() ? card.shared_per_block : 227 << 10;
 }
 
 // Converts std::bad_alloc to an error code, because CUDA's functions do not throw.
@@ -333,12 +333,19 @@ cudaError_t cudaGetDevice(int* device)
     return cudaSuccess;
 }
 
+int emulated_capability()
+{
+    const auto card = gr::gpufec::cuda::limited_card();
+    return card.has_capability() ? 10 * card.major + card.minor : 90;
+}
+
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int)
 {
     FAILS_IF_TOLD("cudaGetDeviceProperties");
     *to = {};
     std::strcpy(to->name, "emulated");
-    to->major = 9;
+    to->major = emulated_capability() / 10;
+    to->minor = emulated_capability() % 10;
     to->multiProcessorCount = 2;
     to->sharedMemPerBlockOptin = to->sharedMemPerMultiprocessor = shared_bytes();
     to->integrated = !gr::gpufec::cuda::unified_card().empty();

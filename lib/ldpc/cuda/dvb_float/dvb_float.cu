@@ -4,6 +4,7 @@
 /* Launch plans for DVB-S2 codes in int16 and float, with one codeword per block. */
 
 #include "dvb_float.cuh"
+#include "ldpc/cuda/by_size.h"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -51,64 +52,50 @@ dvb_float_variant variant()
     };
 }
 
+#ifdef GPUFEC_FEW_KERNELS
 template <bool Int16>
 dvb_float_variant choose(unsigned edges, unsigned chains)
 {
-    const bool two = chains == 2;
-    if (edges <= 5) {
-#ifndef GPUFEC_FEW_KERNELS
-        if (edges <= 2) {
-            return two ? variant<2, Int16, 2>() : variant<2, Int16, 1>();
-        }
-        if (edges == 3) {
-            return two ? variant<3, Int16, 2>() : variant<3, Int16, 1>();
-        }
-        if (edges == 4) {
-            return two ? variant<4, Int16, 2>() : variant<4, Int16, 1>();
-        }
-#endif
-        return two ? variant<5, Int16, 2>() : variant<5, Int16, 1>();
-    }
-#ifndef GPUFEC_FEW_KERNELS
-    return edges <= 8    ? variant<8, Int16, 1>()
-           : edges <= 9  ? variant<9, Int16, 1>()
-           : edges <= 12 ? variant<12, Int16, 1>()
-           : edges <= 16 ? variant<16, Int16, 1>()
-           : edges <= 20 ? variant<20, Int16, 1>()
-           : edges <= 25 ? variant<25, Int16, 1>()
-           // One group of the largest code is in device memory.
-           : edges <= 28 ? variant<28, Int16, 1, 1>()
-                         : dvb_float_variant{};
+    return at_least<dvb_float_variant, 5>(edges, [chains](auto e) {
+        return chains == 2 ? variant<e, Int16, 2>() : variant<e, Int16, 1>();
+    });
+}
+
+template <bool Int16>
+dvb_float_variant choose_external(unsigned edges, unsigned chains)
+{
+    return at_least<dvb_float_variant, 5>(edges, [chains](auto e) {
+        return chains == 2 ? variant<e, Int16, 2, e>() : variant<e, Int16, 1, e>();
+    });
+}
 #else
-    return {};
-#endif
+template <bool Int16>
+dvb_float_variant choose(unsigned edges, unsigned chains)
+{
+    using any = dvb_float_variant;
+    if (chains == 2 && edges <= 5) {
+        return at_least<any, 2, 3, 4, 5>(edges,
+                                         [](auto e) { return variant<e, Int16, 2>(); });
+    }
+    return at_least<any, 2, 3, 4, 5, 8, 9, 12, 16, 20, 25, 28>(edges, [](auto e) {
+        // One group of the largest code is in device memory.
+        return variant<e, Int16, 1, e == 28>();
+    });
 }
 
 // Returns the variant for codes whose posteriors do not fit in shared memory.
 template <bool Int16>
 dvb_float_variant choose_external(unsigned edges, unsigned chains)
 {
-    const bool two = chains == 2;
-#ifndef GPUFEC_FEW_KERNELS
-    if (edges <= 5 && two) {
-        return edges <= 2   ? variant<2, Int16, 2, 2>()
-               : edges <= 3 ? variant<3, Int16, 2, 3>()
-               : edges <= 4 ? variant<4, Int16, 2, 4>()
-                            : variant<5, Int16, 2, 5>();
+    using any = dvb_float_variant;
+    if (chains == 2 && edges <= 5) {
+        return at_least<any, 2, 3, 4, 5>(
+            edges, [](auto e) { return variant<e, Int16, 2, e>(); });
     }
-    return edges <= 5    ? variant<5, Int16, 1, 5>()
-           : edges <= 9  ? variant<9, Int16, 1, 9>()
-           : edges <= 12 ? variant<12, Int16, 1, 12>()
-           : edges <= 16 ? variant<16, Int16, 1, 16>()
-           : edges <= 20 ? variant<20, Int16, 1, 20>()
-           : edges <= 28 ? variant<28, Int16, 1, 28>()
-                         : dvb_float_variant{};
-#else
-    return edges > 5 ? dvb_float_variant{}
-           : two     ? variant<5, Int16, 2, 5>()
-                     : variant<5, Int16, 1, 5>();
-#endif
+    return at_least<any, 5, 9, 12, 16, 20, 28>(
+        edges, [](auto e) { return variant<e, Int16, 1, e>(); });
 }
+#endif
 
 class dvb_float_plan : public persistent_grid
 {

@@ -144,34 +144,14 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::write_shared_bits(
         }
     }
     d_threads.wait_for_chain();
-    const auto sum = [&](unsigned e) {
-        return __fadd_rn(get_posterior(now.at[e], e, now.edges_at), t[e + 1]);
-    };
-    if (max_deferred > 1 && (head & chain_table::several_rounds)) {
-#pragma unroll
-        for (unsigned e = 0; e < max_deferred; ++e) {
-            if (e < deferred) {
-                if (head >> (chain_table::round_at + e) & 1) {
-                    d_threads.wait_for_chain();
-                }
-                set_posterior(now.at[e], e, now.edges_at, sum(e));
-            }
-        }
-    } else { // no two deferred edges lead to the same group
-        float sums[max_deferred];
-#pragma unroll
-        for (unsigned e = 0; e < max_deferred; ++e) {
-            if (e < deferred) {
-                sums[e] = sum(e);
-            }
-        }
-#pragma unroll
-        for (unsigned e = 0; e < max_deferred; ++e) {
-            if (e < deferred) {
-                set_posterior(now.at[e], e, now.edges_at, sums[e]);
-            }
-        }
-    }
+    add_deferred<float, max_deferred>(
+        head,
+        deferred,
+        [&] { d_threads.wait_for_chain(); },
+        [&](unsigned e) {
+            return __fadd_rn(get_posterior(now.at[e], e, now.edges_at), t[e + 1]);
+        },
+        [&](unsigned e, float x) { set_posterior(now.at[e], e, now.edges_at, x); });
 }
 
 } // namespace dvb_float

@@ -17,9 +17,6 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace dvb_int8x2 {
 
-// Lowest major compute capability for the kernels with two codewords per word.
-constexpr int first_capability = 8;
-
 constexpr unsigned group = chain_table::group;
 constexpr unsigned bytes = chain_table::bytes;
 constexpr std::uint32_t signs = 0x80008000u;
@@ -92,7 +89,22 @@ four_posteriors(const constants& c, std::uint32_t x, std::uint32_t y)
                       unpacked(high, 0x4342));
 }
 
-// Returns the smaller magnitude with the product of the signs.
+// Returns whether the device has instructions for the minimum and the maximum of half2
+// values. Without them (compute capability 7.5), CUDA computes each half in float, so
+// minima are then made of clamped differences instead.
+__device__ inline bool has_half2_minimum()
+{
+#ifdef GPUFEC_EMULATED
+    return emulated_capability() >= 80;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    return false;
+#else
+    return true;
+#endif
+}
+
+// Returns the smaller magnitude with the product of the signs. Needs instructions for
+// minima.
 __device__ inline half2 signed_min(half2 a, half2 b)
 {
 #if __CUDA_ARCH__ >= 860
@@ -112,8 +124,9 @@ __device__ inline half2 larger(half2 a, half2 b)
 // The two smallest magnitudes of several values; min1 has the product of their signs.
 struct two_minima {
     half2 min1, min2;
-    __device__ two_minima(half2 a, half2 b) : min1(signed_min(a, b)), min2(larger(a, b))
+    __device__ static two_minima of(half2 a, half2 b)
     {
+        return { signed_min(a, b), larger(a, b) };
     }
     __device__ void take(half2 t)
     {
@@ -127,16 +140,41 @@ struct two_minima {
     }
 };
 
+// Does the same as min1_of() with clamped differences. For magnitudes a and b,
+// sat(a − b) is what a exceeds b by, if a is at most 1: a − sat(a − b) is the smaller of
+// both, and b + sat(a − b) the larger. All finite magnitudes are below 1. The minima
+// begin at 1, which the message rule treats like the magnitudes of missing edges.
+template <unsigned Edges>
+__device__ two_minima min1_by_differences(const half2 (&t)[Edges])
+{
+    half2 min1 = all(1), min2 = all(1);
+    std::uint32_t product = 0;
+#pragma unroll
+    for (unsigned e = 0; e < Edges; ++e) {
+        const half2 m = __habs2(t[e]);
+        const half2 excess = __hsub2_sat(min1, m);
+        if (e > 0) {
+            min2 = __hsub2(min2, __hsub2_sat(min2, __hadd2(m, excess)));
+        }
+        min1 = __hsub2(min1, excess);
+        product ^= bits(t[e]);
+    }
+    return { value_of(bits(min1) | (product & signs)), min2 };
+}
+
 // Returns the minima of a check's variable-to-check messages, computed in two independent
 // chains of operations.
 template <unsigned Edges>
 __device__ two_minima min1_of(const half2 (&t)[Edges])
 {
-    two_minima even(t[0], t[1]);
+    if (!has_half2_minimum()) {
+        return min1_by_differences(t);
+    }
+    auto even = two_minima::of(t[0], t[1]);
     if constexpr (Edges == 3) {
         even.take(t[2]);
     } else {
-        two_minima odd(t[2], t[3]);
+        auto odd = two_minima::of(t[2], t[3]);
 #pragma unroll
         for (unsigned e = 4; e < Edges; ++e) {
             (e % 2 ? odd : even).take(t[e]);
@@ -144,6 +182,20 @@ __device__ two_minima min1_of(const half2 (&t)[Edges])
         even.merge(odd);
     }
     return even;
+}
+
+// Returns the magnitude of a message with its sign. Bits 15 and 14 of \p x are its sign
+// and is_min1; is_min1 selects \p second, which is not below \p first.
+__device__ inline half2 selected(std::uint32_t x, half2 first, half2 second)
+{
+    if (has_half2_minimum()) {
+        // Bit 14 raises first above second.
+        return signed_min(value_of((x & 0xc000c000u) | bits(first)), second);
+    }
+    // Bit 14 alone is the 16-bit float 2.
+    const half2 half_step = __hfma2(__hsub2(second, first), all(0.5f), all(0));
+    const half2 magnitude = __hfma2(value_of(x & 0x40004000u), half_step, first);
+    return value_of((x & signs) ^ bits(magnitude));
 }
 
 } // namespace dvb_int8x2

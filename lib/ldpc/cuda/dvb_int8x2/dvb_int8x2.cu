@@ -93,9 +93,6 @@ make_plan(const ldpc_code& code, const message_rule& rule, int device, Choose&& 
     }
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    if (p.major < dvb_int8x2::first_capability && !v.form.two_checks_per_word) {
-        return nullptr;
-    }
     const auto capacity = p.sharedMemPerBlockOptin;
     if (v.form.max_external > 0) {
         const auto others = v.shared_bytes(code.q(), 0, false);

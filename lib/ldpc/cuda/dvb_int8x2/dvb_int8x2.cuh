@@ -612,14 +612,7 @@ __global__ void __launch_bounds__(layered_int8x2_kernel<Shape>::threads, Shape::
     decode_dvb_int8x2(const __grid_constant__ chain_table table,
                       const __grid_constant__ int8x2_arguments arguments)
 {
-#if __CUDA_ARCH__ >= 800 || defined(GPUFEC_EMULATED)
-    constexpr bool has_code = true;
-#else
-    constexpr bool has_code = Shape::two_checks_per_word;
-#endif
-    if constexpr (has_code) {
-        layered_int8x2_kernel<Shape>(table, arguments).run();
-    }
+    layered_int8x2_kernel<Shape>(table, arguments).run();
 }
 
 } // namespace dvb_int8x2

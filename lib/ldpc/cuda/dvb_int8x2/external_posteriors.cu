@@ -29,28 +29,17 @@ dvb_int8x2_variant external()
 template <bool Soft>
 dvb_int8x2_variant choice(const chain_layers& layers)
 {
+    using any = dvb_int8x2_variant;
+    const auto one_chain = [](auto e) { return external<Soft, e>(); };
+    const auto two_chains = [](auto e) { return external<Soft, e, 2>(); };
     const auto edges = layers.largest();
 #ifdef GPUFEC_FEW_KERNELS
-    return edges > 5              ? dvb_int8x2_variant{}
-           : layers.chains() == 2 ? external<Soft, 5, 2>()
-                                  : external<Soft, 5>();
+    return layers.chains() == 2 ? at_least<any, 5>(edges, two_chains)
+                                : at_least<any, 5>(edges, one_chain);
 #else
-    if (layers.chains() == 2) {
-        return edges <= 2   ? external<Soft, 2, 2>()
-               : edges <= 3 ? external<Soft, 3, 2>()
-               : edges <= 4 ? external<Soft, 4, 2>()
-               : edges <= 5 ? external<Soft, 5, 2>()
-                            : dvb_int8x2_variant{};
-    }
-    return edges <= 5    ? external<Soft, 5>()
-           : edges <= 8  ? external<Soft, 8>()
-           : edges <= 9  ? external<Soft, 9>()
-           : edges <= 12 ? external<Soft, 12>()
-           : edges <= 16 ? external<Soft, 16>()
-           : edges <= 20 ? external<Soft, 20>()
-           : edges <= 25 ? external<Soft, 25>()
-           : edges <= 28 ? external<Soft, 28>()
-                         : dvb_int8x2_variant{};
+    return layers.chains() == 2
+               ? at_least<any, 2, 3, 4, 5>(edges, two_chains)
+               : at_least<any, 5, 8, 9, 12, 16, 20, 25, 28>(edges, one_chain);
 #endif
 }
 

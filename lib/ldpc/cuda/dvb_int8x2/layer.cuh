@@ -112,14 +112,14 @@ __device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
     const half2 own_biased = biased_parity(own_byte);
     const half2 t_own = __hsub2(own_biased, all(bias));
 
-    two_minima even(t_before, t_own), odd(t[0], t[1]);
+    half2 all_edges[MessageEdges + 2] = { t_before, t_own };
 #pragma unroll
-    for (unsigned e = 2; e < MessageEdges; ++e) {
-        (e % 2 ? odd : even).take(t[e]);
+    for (unsigned e = 0; e < MessageEdges; ++e) {
+        all_edges[e + 2] = t[e];
     }
-    even.merge(odd);
+    const auto minima = min1_of(all_edges);
     check_node_update<edges, check_messages> updated(
-        even.min1, even.min2, d_rule, d_constants);
+        minima.min1, minima.min2, d_rule, d_constants);
 
     const half2 before = updated.posterior(0, t_before);
 #pragma unroll
@@ -179,34 +179,12 @@ layered_int8x2_kernel<Shape>::write_shared_bits(std::uint32_t head,
         }
     }
     d_threads.wait_for_chain();
-    const auto sum = [&](unsigned e) {
-        return __hadd2(value_of(get_posterior(at[e])), t[e]);
-    };
-    if (max_deferred > 1 && (head & chain_table::several_rounds)) {
-#pragma unroll
-        for (unsigned e = 0; e < max_deferred; ++e) {
-            if (e < deferred) {
-                if (head >> (chain_table::round_at + e) & 1) {
-                    d_threads.wait_for_chain();
-                }
-                set_posterior(at[e], sum(e));
-            }
-        }
-    } else { // no two deferred edges lead to the same group
-        half2 sums[max_deferred];
-#pragma unroll
-        for (unsigned e = 0; e < max_deferred; ++e) {
-            if (e < deferred) {
-                sums[e] = sum(e);
-            }
-        }
-#pragma unroll
-        for (unsigned e = 0; e < max_deferred; ++e) {
-            if (e < deferred) {
-                set_posterior(at[e], sums[e]);
-            }
-        }
-    }
+    add_deferred<half2, max_deferred>(
+        head,
+        deferred,
+        [&] { d_threads.wait_for_chain(); },
+        [&](unsigned e) { return __hadd2(value_of(get_posterior(at[e])), t[e]); },
+        [&](unsigned e, half2 x) { set_posterior(at[e], x); });
 }
 
 } // namespace dvb_int8x2

@@ -147,15 +147,13 @@ struct messages {
     {
         return __hsub2(value_of(__byte_perm(word[parts], k.halves, 0x4342)), all(0.5f));
     }
-    // Returns posterior p minus the message of edge e. Bit 14, is_min1, raises first
-    // above second, so that the smaller of the two is the magnitude.
+    // Returns posterior p minus the message of edge e.
     __device__ half2 variable_to_check(half2 p,
                                        unsigned e,
                                        half2 first,
                                        half2 second) const
     {
-        const std::uint32_t x = word[e / 8] << 2 * (e % 8);
-        return __hsub2(p, signed_min(value_of((x & 0xc000c000u) | bits(first)), second));
+        return __hsub2(p, selected(word[e / 8] << 2 * (e % 8), first, second));
     }
 };
 

@@ -22,58 +22,30 @@ dvb_int8x2_variant two_checks_per_word()
 
 dvb_int8x2_variant choose_two_checks_per_word(const chain_layers& layers)
 {
+    using any = dvb_int8x2_variant;
     const auto edges = layers.largest();
+    // The irregular kernels also support layers with fewer edges, and regular layers that
+    // have no kernel of their own.
+    const auto irregular = [](auto e) { return two_checks_per_word<e, 1, true>(); };
+    const auto irregular_chains = [](auto e) {
+        return two_checks_per_word<e, 2, true>();
+    };
 #ifdef GPUFEC_FEW_KERNELS
-    return edges > 5              ? dvb_int8x2_variant{}
-           : layers.chains() == 2 ? two_checks_per_word<5, 2, true>()
-                                  : two_checks_per_word<5, 1, true>();
+    return layers.chains() == 2 ? at_least<any, 5>(edges, irregular_chains)
+                                : at_least<any, 5>(edges, irregular);
 #else
     if (layers.chains() == 2) {
-        if (layers.irregular()) {
-            return edges <= 5 ? two_checks_per_word<5, 2, true>() : dvb_int8x2_variant{};
-        }
-        switch (edges) {
-        case 2:
-            return two_checks_per_word<2, 2>();
-        case 3:
-            return two_checks_per_word<3, 2>();
-        case 4:
-            return two_checks_per_word<4, 2>();
-        case 5:
-            return two_checks_per_word<5, 2>();
-        }
-        return {};
+        return layers.irregular() ? at_least<any, 5>(edges, irregular_chains)
+                                  : equal_to<any, 2, 3, 4, 5>(edges, [](auto e) {
+                                        return two_checks_per_word<e, 2>();
+                                    });
     }
+    any v;
     if (!layers.irregular()) {
-        switch (edges) {
-        case 3:
-            return two_checks_per_word<3>();
-        case 4:
-            return two_checks_per_word<4>();
-        case 8:
-            return two_checks_per_word<8>();
-        case 9:
-            return two_checks_per_word<9>();
-        case 12:
-            return two_checks_per_word<12>();
-        case 16:
-            return two_checks_per_word<16>();
-        case 20:
-            return two_checks_per_word<20>();
-        case 25:
-            return two_checks_per_word<25>();
-        case 28:
-            return two_checks_per_word<28>();
-        }
+        v = equal_to<any, 3, 4, 8, 9, 12, 16, 20, 25, 28>(
+            edges, [](auto e) { return two_checks_per_word<e>(); });
     }
-    // These kernels also support layers with fewer edges, and regular layers that have no
-    // kernel above.
-    return edges <= 2    ? two_checks_per_word<2, 1, true>()
-           : edges <= 5  ? two_checks_per_word<5, 1, true>()
-           : edges <= 8  ? two_checks_per_word<8, 1, true>()
-           : edges <= 11 ? two_checks_per_word<11, 1, true>()
-           : edges <= 17 ? two_checks_per_word<17, 1, true>()
-                         : dvb_int8x2_variant{};
+    return v.kernel ? v : at_least<any, 2, 5, 8, 11, 17>(edges, irregular);
 #endif
 }
 

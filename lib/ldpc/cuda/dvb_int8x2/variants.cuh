@@ -8,6 +8,7 @@
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_VARIANTS_CUH
 
 #include "dvb_int8x2.cuh"
+#include "ldpc/cuda/by_size.h"
 
 namespace gr::gpufec::ldpc {
 namespace device {
@@ -92,82 +93,54 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool)
 template <bool Soft>
 dvb_int8x2_variant choose_irregular(unsigned edges)
 {
-    return edges <= 2    ? variant<Soft, 2, true, true, true>()
-           : edges <= 5  ? variant<Soft, 5, true, true, true>()
-           : edges <= 8  ? variant<Soft, 8, true, true, true>()
-           : edges <= 12 ? variant<Soft, 12, false, true, true, 0, 1>()
-           : edges <= 15 ? variant<Soft, 15, false, true, true, 0, 1>()
-           : edges <= 18 ? variant<Soft, 18, false, true, true, 0, 1>()
-           : edges <= 28 ? variant<Soft, 28, false, false, true, 0, 1>()
-                         : dvb_int8x2_variant{};
+    return at_least<dvb_int8x2_variant, 2, 5, 8, 12, 15, 18, 28>(edges, [](auto e) {
+        return variant<Soft, e, (e <= 8), (e <= 18), true, 0, (e <= 8 ? 2 : 1)>();
+    });
 }
 
+// Returns the variant for layers of exactly \p edges edges, which may be none. Beside the
+// posteriors of a large code, shared memory has no space for parity bits and the table.
 template <bool Soft>
-dvb_int8x2_variant choose_two_chains(unsigned edges, bool irregular)
+dvb_int8x2_variant choose_regular(unsigned edges, bool small, bool large)
 {
-    if (irregular) {
-        return edges <= 5 ? two_chains<Soft, 5, true>() : dvb_int8x2_variant{};
-    }
-    switch (edges) {
-    case 2:
-        return two_chains<Soft, 2>();
-    case 3:
-        return two_chains<Soft, 3>();
-    case 4:
-        return two_chains<Soft, 4>();
-    case 5:
-        return two_chains<Soft, 5>();
-    default:
-        return {};
-    }
+    return equal_to<dvb_int8x2_variant, 2, 3, 4, 5, 8, 9, 12, 16, 20, 25, 28>(
+        edges, [=](auto e) {
+            if constexpr (e == 8 || e == 9) {
+                return small ? variant<Soft, e, true, true>()
+                             : variant<Soft, e, true, true, false, 0, 1>();
+            } else if constexpr (e == 25) {
+                return large ? variant<Soft, e, false, false>()
+                             : variant<Soft, e, true, true>();
+            } else if constexpr (e == 28) { // one group of the largest code does not fit
+                return variant<Soft, e, false, false, false, 1>();
+            } else {
+                return variant<Soft, e, (e < 12), true>();
+            }
+        });
 }
 
 template <bool Soft>
 dvb_int8x2_variant choose(const chain_layers& layers, bool small)
 {
+    using any = dvb_int8x2_variant;
     const auto edges = layers.largest();
     if (layers.chains() == 2) {
-        return choose_two_chains<Soft>(edges, layers.irregular());
+        return layers.irregular()
+                   ? at_least<any, 5>(edges,
+                                      [](auto e) { return two_chains<Soft, e, true>(); })
+                   : equal_to<any, 2, 3, 4, 5>(
+                         edges, [](auto e) { return two_chains<Soft, e>(); });
     }
-    // Beside the posteriors of a large code, shared memory has no space for parity bits
-    // and the table.
-    const bool large = layers.message_bits() > 32400;
-    if (layers.irregular()) {
+    any v;
+    if (!layers.irregular()) {
+        v = choose_regular<Soft>(edges, small, layers.message_bits() > 32400);
+    } else if (small && edges > 8 && edges <= 11) {
         // Two blocks of short frames fit on a multiprocessor.
-        return edges > 8 && edges <= 11 && small ? variant<Soft, 11, true, true, true>()
-               : edges > 12 && edges <= 17 && small
-                   ? variant<Soft, 17, true, true, true>()
-                   : choose_irregular<Soft>(edges);
+        v = variant<Soft, 11, true, true, true>();
+    } else if (small && edges > 12 && edges <= 17) {
+        v = variant<Soft, 17, true, true, true>();
     }
-    switch (edges) {
-    case 2:
-        return variant<Soft, 2, true, true>();
-    case 3:
-        return variant<Soft, 3, true, true>();
-    case 4:
-        return variant<Soft, 4, true, true>();
-    case 5:
-        return variant<Soft, 5, true, true>();
-    case 8:
-        return small ? variant<Soft, 8, true, true>()
-                     : variant<Soft, 8, true, true, false, 0, 1>();
-    case 9:
-        return small ? variant<Soft, 9, true, true>()
-                     : variant<Soft, 9, true, true, false, 0, 1>();
-    case 12:
-        return variant<Soft, 12, false, true>();
-    case 16:
-        return variant<Soft, 16, false, true>();
-    case 20:
-        return variant<Soft, 20, false, true>();
-    case 25:
-        return large ? variant<Soft, 25, false, false>()
-                     : variant<Soft, 25, true, true>();
-    case 28: // one group of the largest code does not fit in 227 KB
-        return variant<Soft, 28, false, false, false, 1>();
-    default:
-        return choose_irregular<Soft>(edges);
-    }
+    return v.kernel ? v : choose_irregular<Soft>(edges);
 }
 #endif
 

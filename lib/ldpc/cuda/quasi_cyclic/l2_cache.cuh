@@ -13,21 +13,22 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace quasi_cyclic {
 
-// Loads and stores that bypass the L1 cache and ask the L2 cache to retain 70 % of the
-// lines. docs/decisions/2026-11-24-quasi-cyclic-ldpc-kernel.md has the speeds.
+// Loads and stores that bypass the L1 cache and, from compute capability 8.0 on, ask the
+// L2 cache to retain 70 % of the lines.
+// docs/decisions/2026-11-24-quasi-cyclic-ldpc-kernel.md has the speeds.
 class l2_resident
 {
 public:
     __device__ l2_resident()
     {
-#ifdef __CUDA_ARCH__
+#if __CUDA_ARCH__ >= 800
         asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 0.7;"
                      : "=l"(d_policy));
 #endif
     }
     __device__ uint2 load(const uint2* from) const
     {
-#ifdef __CUDA_ARCH__
+#if __CUDA_ARCH__ >= 800
         uint2 x;
         asm volatile("ld.global.cg.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
                      : "=r"(x.x), "=r"(x.y)
@@ -35,12 +36,12 @@ public:
                      : "memory");
         return x;
 #else
-        return *from;
+        return __ldcg(from);
 #endif
     }
     __device__ uint4 load(const uint4* from) const
     {
-#ifdef __CUDA_ARCH__
+#if __CUDA_ARCH__ >= 800
         uint4 x;
         asm volatile("ld.global.cg.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
                      : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
@@ -48,24 +49,24 @@ public:
                      : "memory");
         return x;
 #else
-        return *from;
+        return __ldcg(from);
 #endif
     }
     __device__ void store(uint2* to, const uint2& x) const
     {
-#ifdef __CUDA_ARCH__
+#if __CUDA_ARCH__ >= 800
         asm volatile("st.global.cg.L2::cache_hint.v2.u32 [%0], {%1, %2}, %3;" ::"l"(to),
                      "r"(x.x),
                      "r"(x.y),
                      "l"(d_policy)
                      : "memory");
 #else
-        *to = x;
+        __stcg(to, x);
 #endif
     }
     __device__ void store(uint4* to, const uint4& x) const
     {
-#ifdef __CUDA_ARCH__
+#if __CUDA_ARCH__ >= 800
         asm volatile(
             "st.global.cg.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(to),
             "r"(x.x),
@@ -75,12 +76,12 @@ public:
             "l"(d_policy)
             : "memory");
 #else
-        *to = x;
+        __stcg(to, x);
 #endif
     }
 
 private:
-    std::uint64_t d_policy;
+    std::uint64_t d_policy = 0;
 };
 
 } // namespace quasi_cyclic

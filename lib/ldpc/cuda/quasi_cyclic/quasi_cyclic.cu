@@ -286,8 +286,7 @@ make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, in
     const auto made = std::make_unique<host_table>();
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    if (p.major < dvb_int8x2::first_capability || !v.kernel ||
-        !make_table(code, v, p.sharedMemPerMultiprocessor, *made) ||
+    if (!v.kernel || !make_table(code, v, p.sharedMemPerMultiprocessor, *made) ||
         !values.follows(rule)) {
         return nullptr;
     }

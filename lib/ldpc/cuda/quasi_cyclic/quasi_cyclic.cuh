@@ -527,9 +527,7 @@ __global__ void __launch_bounds__(Threads, 1)
     decode_quasi_cyclic(const __grid_constant__ quasi_cyclic_table table,
                         const __grid_constant__ int8x2_arguments arguments)
 {
-#if __CUDA_ARCH__ >= 800 || defined(GPUFEC_EMULATED)
     quasi_cyclic_kernel<MaxDegree>(table, arguments).run();
-#endif
 }
 
 } // namespace quasi_cyclic
