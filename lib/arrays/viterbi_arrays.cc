@@ -4,13 +4,13 @@
 /* Viterbi decoding of arrays of soft values. */
 
 #include "array_decoder.h"
+#include "common/ranges.h"
 #include "drive.h"
 #include "pipeline/stream_decoder.h"
 #include "viterbi/phase_lock/lock_plan.h"
 #include "viterbi/stream/signal_judge.h"
 #include "viterbi/stream/traits.h"
 #include <gnuradio/gpufec/pinned_memory.h>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -26,10 +26,7 @@ public:
         : array_decoder(options), d_packed(packed), d_setup(make_setup(options))
     {
         check_run_options(options, traits::max_work_items);
-        require(std::isfinite(options.soft_scale) && options.soft_scale > 0,
-                "soft_scale",
-                options.soft_scale,
-                "finite values above 0");
+        require_above_0("soft_scale", options.soft_scale);
         if (searches()) {
             const lock_plan checked(options);
         }

@@ -6,10 +6,9 @@
 #ifndef INCLUDED_GPUFEC_PIPELINE_BATCH_DEADLINE_H
 #define INCLUDED_GPUFEC_PIPELINE_BATCH_DEADLINE_H
 
-#include "common/refuse.h"
+#include "common/ranges.h"
 #include "deadline_timer.h"
 #include <atomic>
-#include <cmath>
 #include <optional>
 
 namespace gr::gpufec {
@@ -36,8 +35,7 @@ public:
     //! \throws std::invalid_argument if \p ms is negative or not finite
     void set_latency_ms(double ms)
     {
-        require(
-            std::isfinite(ms) && ms >= 0, "max_latency_ms", ms, "finite values from 0");
+        require_from_0("max_latency_ms", ms);
         d_latency_ms = ms;
         if (d_since) {
             arm();

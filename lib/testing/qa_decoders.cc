@@ -576,7 +576,9 @@ TEST(decoders_copying, QuantisationOnDevice_EqualsCpu)
 // Checks that output in place is either bits or packed: a pull in the other form must
 // throw.
 template <class Decoder>
-void gives_one_form_only(Decoder& decoder, bool bits, const bytes& items)
+void gives_one_form_only(Decoder& decoder,
+                         bool bits,
+                         const std::vector<std::int8_t>& items)
 {
     bytes ring(1 << 15), out(1 << 15);
     pinned_output memory(decoder, ring.data(), ring.size());
@@ -598,7 +600,7 @@ TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
         v.batch = 1;
         v.bits_in_place = bits;
         const auto viterbi = viterbi_decoder::make(v);
-        gives_one_form_only(*viterbi, bits, bytes(4096));
+        gives_one_form_only(*viterbi, bits, std::vector<std::int8_t>(4096));
         ldpc_options l;
         l.backend = backend::cuda;
         l.batch = 1;
@@ -606,7 +608,7 @@ TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
         l.codeword = true; // decoders of messages may not support output in place
         l.bits_in_place = bits;
         const auto ldpc = ldpc_decoder::make(l);
-        gives_one_form_only(*ldpc, bits, bytes(120));
+        gives_one_form_only(*ldpc, bits, std::vector<std::int8_t>(120));
     }
 }
 

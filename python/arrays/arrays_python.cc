@@ -12,6 +12,7 @@
 #include "channel/bsid.h"
 #include "channel/counter_random.h"
 #include "codebook.h"
+#include "common/ranges.h"
 #include "cuda/devices.h"
 #include "dlpack.h"
 #include "interpreter.h"
@@ -357,10 +358,7 @@ void bind_ldpc(py::module& m)
             ldpc_options o;
             o.codes = { code };
             o.format = llr_format_from_string(soft_input);
-            require(std::isfinite(llr_scale) && llr_scale > 0,
-                    "llr_scale",
-                    llr_scale,
-                    "finite values above 0");
+            require_above_0("llr_scale", llr_scale);
             o.llr_scale = llr_scale;
             o.algorithm = ldpc_algorithm_from_string(algorithm);
             o.precision = ldpc_precision_from_string(precision);

@@ -4,10 +4,10 @@
 /* The block gpu_ldpc_dvbs2: input and output of frames, tags, and setters. */
 
 #include "blocks/common/pmt_text.h"
+#include "common/ranges.h"
 #include "gpu_ldpc_dvbs2_impl.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>
-#include <cmath>
 
 namespace gr::gpufec {
 
@@ -20,12 +20,6 @@ std::map<std::string, unsigned> index_of(const std::vector<std::string>& names)
         index.emplace(name, unsigned(index.size()));
     }
     return index;
-}
-
-void check_llr_scale(float scale)
-{
-    require(
-        std::isfinite(scale) && scale > 0, "llr_scale", scale, "finite values above 0");
 }
 
 } // namespace
@@ -452,7 +446,7 @@ void gpu_ldpc_dvbs2_impl::set_code(const std::string& given_name)
 
 void gpu_ldpc_dvbs2_impl::set_llr_scale(float llr_scale)
 {
-    check_llr_scale(llr_scale);
+    require_above_0("llr_scale", llr_scale);
     d_llr_scale = llr_scale;
     change_when("llr_scale", [this, llr_scale] {
         if (d_decoder->missing() > 0) {

@@ -3,6 +3,7 @@
 
 /* The block gpu_viterbi_pbvd: factory, input and output, tags, and the phase lock. */
 
+#include "common/ranges.h"
 #include "conv_parameters.h"
 #include "gpu_viterbi_pbvd_impl.h"
 #include "lock_parameters.h"
@@ -53,10 +54,7 @@ viterbi_options decoder_options(const gpu_viterbi_pbvd_options& given)
 gpu_viterbi_pbvd::sptr gpu_viterbi_pbvd::make(const gpu_viterbi_pbvd_options& given)
 {
     const auto options = decoder_options(given);
-    require(std::isfinite(given.status_period_s) && given.status_period_s >= 0,
-            "status_period_s",
-            given.status_period_s,
-            "finite values from 0");
+    require_from_0("status_period_s", given.status_period_s);
     return gnuradio::make_block_sptr<gpu_viterbi_pbvd_impl>(
         options,
         given.packed_output,
@@ -303,10 +301,7 @@ void gpu_viterbi_pbvd_impl::move_tags(std::uint64_t end)
 
 void gpu_viterbi_pbvd_impl::set_soft_scale(float soft_scale)
 {
-    require(std::isfinite(soft_scale) && soft_scale > 0,
-            "soft_scale",
-            soft_scale,
-            "finite values above 0");
+    require_above_0("soft_scale", soft_scale);
     d_soft_scale = soft_scale;
     change("soft_scale", [this, soft_scale] { d_decoder->set_soft_scale(soft_scale); });
 }

@@ -4,35 +4,23 @@
 /* The input side of the LDPC stream decoder: conversion of pushed or borrowed values and
  * assembly of batches. decoder_output.cc has the output. */
 
+#include "common/ranges.h"
 #include "decoder_impl.h"
 #include "sent_values.h"
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace gr::gpufec {
 
 using namespace ldpc;
 
-namespace {
-
-void check_scale(float scale, const char* name = "llr_scale")
-{
-    require(std::isfinite(scale) && scale > 0, name, scale, "finite values above 0");
-}
-
-} // namespace
-
 ldpc_decoder_impl::ldpc_decoder_impl(const ldpc_options& options, decoder_hooks hooks)
     : stream_decoder(options, std::move(hooks), 1, item_bytes_of(options)),
       d_options(options),
       d_formats(options.codes.size())
 {
-    check_scale(options.llr_scale);
-    require(std::isfinite(options.soft_scale) && options.soft_scale >= 0,
-            "soft_scale",
-            options.soft_scale,
-            "finite values from 0");
+    require_above_0("llr_scale", options.llr_scale);
+    require_from_0("soft_scale", options.soft_scale);
     open(make_setup(options));
     d_filling.emplace(*d_setup, d_pipeline->active().limits());
     std::size_t largest = 0, spread = 0;
@@ -94,7 +82,7 @@ bool ldpc_decoder_impl::whole_codewords() const
 
 void ldpc_decoder_impl::set_llr_scale(float scale)
 {
-    check_scale(scale);
+    require_above_0("llr_scale", scale);
     d_options.llr_scale = scale;
     for (auto& f : d_formats) {
         f.reset();
@@ -106,7 +94,7 @@ void ldpc_decoder_impl::set_llr_scale(float scale)
 
 void ldpc_decoder_impl::set_soft_scale(float scale)
 {
-    check_scale(scale, "soft_scale");
+    require_above_0("soft_scale", scale);
     d_options.soft_scale = scale;
 }
 

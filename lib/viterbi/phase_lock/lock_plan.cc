@@ -3,7 +3,7 @@
 
 /* Checks the options of a phase search and derives its codes and frames. */
 
-#include "common/refuse.h"
+#include "common/ranges.h"
 #include "lock_plan.h"
 #include "phase_search.h"
 #include "viterbi/stream/decoder_impl.h"
@@ -73,7 +73,7 @@ const viterbi_options& checked(const viterbi_options& o)
             "lock_first_item",
             '"' + o.lock_first_item + '"',
             "i and q");
-    check_scale(o.soft_scale);
+    require_above_0("soft_scale", o.soft_scale);
     check_positive_bit(o.positive_bit);
     return o;
 }

@@ -6,14 +6,13 @@
  * search. */
 
 #include "common/packed_bits.h"
-#include "common/refuse.h"
+#include "common/ranges.h"
 #include "decoder_impl.h"
 #include "pipeline/stream_decoder.h"
 #include "signal_judge.h"
 #include "statistics.h"
 #include "traits.h"
 #include "viterbi/model/soft_input.h"
-#include <cmath>
 #include <cstring>
 #include <deque>
 #include <limits>
@@ -22,16 +21,6 @@
 namespace gr::gpufec {
 
 using namespace viterbi;
-
-namespace viterbi {
-
-void check_scale(float scale)
-{
-    require(
-        std::isfinite(scale) && scale > 0, "soft_scale", scale, "finite values above 0");
-}
-
-} // namespace viterbi
 
 class streaming_viterbi_decoder : public stream_decoder<viterbi_decoder_base, traits>
 {
@@ -44,7 +33,7 @@ public:
           d_options(options),
           d_estimate(make_setup(options))
     {
-        check_scale(options.soft_scale);
+        require_above_0("soft_scale", options.soft_scale);
         if (const auto doubt = options.code.doubt(); !doubt.empty()) {
             log(log_level::warning, doubt);
         }
@@ -223,7 +212,7 @@ public:
 
     void set_soft_scale(float scale) override
     {
-        check_scale(scale);
+        require_above_0("soft_scale", scale);
         d_options.soft_scale = scale;
         d_judge->set_soft_scale(scale);
         // Borrowed floats are scaled when their batch is decoded.

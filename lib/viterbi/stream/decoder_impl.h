@@ -52,9 +52,6 @@ constexpr item_type item_type_of(soft_format format)
                                           : item_type::uint8;
 }
 
-//! \throws std::invalid_argument unless soft_scale is finite and above 0
-void check_scale(float scale);
-
 } // namespace viterbi
 } // namespace gr::gpufec
 

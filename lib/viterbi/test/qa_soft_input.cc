@@ -326,7 +326,7 @@ TEST(viterbi_decoder, Packed4Minimum_CountsAsMinus7)
         const auto bits = frame > 0 ? frame * 29 : 3000;
         const std::vector<std::int8_t> in(packed.begin(), packed.begin() + count / 2),
             values(nibbles.begin(), nibbles.begin() + count);
-        EXPECT_EQ(run(*decoder, in, false, 501),
+        EXPECT_EQ(run(*decoder, unsigned_bytes(in), false, 501),
                   reference::parallel_blocks(code, plan, values, bits));
     }
 }
