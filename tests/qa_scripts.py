@@ -184,6 +184,24 @@ class qa_scripts(unittest.TestCase):
             done = run("readelf", "--dynamic", build / "libcount.so")
             self.assertEqual("Shared library: [libcudart.so" in done.stdout, shared, done.stdout)
 
+    def test_Architectures_AreThoseOfTheEnvironment(self):
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.22)\nproject(architectures CXX)\n"
+            f'include("{ROOT}/cmake/Modules/GpufecCuda.cmake")\n', encoding="utf-8")
+        for name, environment, options, expected in (
+                ("default", "", [], r"75-real;.*-virtual"),
+                ("environment", "80-real;86-real", [], "80-real;86-real"),
+                ("option", "80", ["-DCMAKE_CUDA_ARCHITECTURES=90"], "90")):
+            build = self.folder / name
+            # A build that is configured again keeps its architectures.
+            for value in (environment, ""):
+                done = run("cmake", "-S", self.folder, "-B", build, *options,
+                           env={**os.environ, "CUDAARCHS": value})
+                if "CUDA compiler - NOTFOUND" in done.stdout:
+                    self.skipTest("nvcc is not installed")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(done.stdout, rf"-- CUDA [\d.]+ for {expected}\n")
+
     def test_NvccThatFails_IsReported(self):
         (self.folder / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.22)\nproject(host CXX)\n"

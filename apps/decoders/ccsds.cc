@@ -97,7 +97,7 @@ ccsds_framing framing_of(const option_values& values, bool inner)
 
 viterbi_options viterbi_part(const option_values& values)
 {
-    const auto& preset = find_conv_preset(values.text("convolutional"));
+    const auto preset = find_conv_preset(values.text("convolutional"));
     viterbi_options options{ conv_code::preset(preset.name) };
     options.termination = preset.termination;
     options.format = soft_format_from_string(values.text("soft-input"));

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # Enables CUDA if a toolkit is found, and sets ENABLE_CUDA. The default of
-# CMAKE_CUDA_ARCHITECTURES is every architecture from sm_75 on that the toolkit knows, and
-# PTX of the newest one.
+# CMAKE_CUDA_ARCHITECTURES is the environment variable CUDAARCHS or, without it, every architecture
+# from sm_75 on that the toolkit knows, and PTX of the newest one.
 
 include(CheckLanguage)
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
@@ -32,7 +32,8 @@ if(NOT ENABLE_CUDA)
   return()
 endif()
 
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+# If CUDAARCHS is set, enable_language() uses it.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND "$ENV{CUDAARCHS}" STREQUAL "")
   execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known
                   ERROR_QUIET)
   string(REGEX MATCHALL "sm_[0-9]+" known "${known}")

@@ -452,8 +452,16 @@ private:
                 bytes[e] = simd::pack(low[e], high[e]);
                 const vec x = simd::magnitude(bytes[e]);
                 signs = simd::exclusive_or(signs, bytes[e]);
-                min2 = simd::smaller(min2, simd::larger(min1, x));
-                min1 = simd::smaller(min1, x);
+                // The first two edges need no comparison with the initial values.
+                if (Degree && e == 0) {
+                    min1 = x;
+                } else if (Degree && e == 1) {
+                    min2 = simd::larger(min1, x);
+                    min1 = simd::smaller(min1, x);
+                } else {
+                    min2 = simd::smaller(min2, simd::larger(min1, x));
+                    min1 = simd::smaller(min1, x);
+                }
             });
             const vec to_all = check_to_variable(min1), to_min1 = check_to_variable(min2);
             each_edge<Degree>(l.degree, [&](unsigned e) {

@@ -123,12 +123,17 @@ struct float_arithmetic {
     };
 
     explicit float_arithmetic(const arithmetic& a)
-        : d_offset_x2_others(a.offset_x2_others),
-          d_offset_x2_min(a.offset_x2_min),
-          d_kept_bits(bits{} + std::int32_t(a.kept_bits)),
+        : d_kept_bits(bits{} + std::int32_t(a.kept_bits)),
           d_decline(vec{} + a.decline),
           d_normalization(vec{} + a.normalization)
     {
+        for (std::uint32_t d = 0; d <= declining::most; ++d) {
+            const auto of = [&](const declining& o) {
+                return o.base + o.per_edge * float(d);
+            };
+            d_offset_x2_others[d] = of(a.offset_x2_others);
+            d_offset_x2_min[d] = of(a.offset_x2_min);
+        }
     }
 
 #ifdef __aarch64__
@@ -171,8 +176,9 @@ struct float_arithmetic {
     message_magnitudes
     check_to_variable(std::uint32_t degree, vec min1, vec min2, vec third) const
     {
-        const vec after_min2 = after(min2, third, of(d_offset_x2_min, degree));
-        const vec after_min1 = after(min1, after_min2, of(d_offset_x2_others, degree));
+        const auto d = degree < declining::most ? degree : declining::most;
+        const vec after_min2 = after(min2, third, d_offset_x2_min[d]);
+        const vec after_min1 = after(min1, after_min2, d_offset_x2_others[d]);
         return { kept(min1 < min2 ? after_min2 : after_min1), kept(after_min1) };
     }
 
@@ -181,11 +187,7 @@ struct float_arithmetic {
 private:
     vec kept(vec x) const { return vec(bits(x) & d_kept_bits); }
     using declining = arithmetic::declining;
-    static vec of(const declining& o, std::uint32_t degree)
-    {
-        return vec{} + (o.base + o.per_edge * float(degree < o.most ? degree : o.most));
-    }
-    vec after(vec m, vec next, vec twice) const
+    vec after(vec m, vec next, float twice) const
     {
         // \c near exceeds 1 only if m does, because \c next is otherwise below m by at
         // most the offset. In that case x exceeds 1, and the result is 1 whether or not
@@ -195,7 +197,8 @@ private:
         return larger(smaller(x, vec{} + 1.0f), vec{});
     }
 
-    const declining d_offset_x2_others, d_offset_x2_min;
+    float d_offset_x2_others[declining::most + 1]; // for each degree
+    float d_offset_x2_min[declining::most + 1];
     const bits d_kept_bits;
     const vec d_decline, d_normalization;
 };
@@ -349,14 +352,14 @@ private:
     template <bool First, bool Deferred>
     void checks(const layer& l)
     {
-        for (auto c = l.first; c < l.last; ++c) {
-            const check& k = d_code.checks[c];
-            switch (Deferred && !unrolls_deferred ? 0 : k.degree) {
-#define GPUFEC_DEGREE(D)                                                 \
-    case D: {                                                            \
-        vec inputs[D];                                                   \
-        one_check<D, First, Deferred && unrolls_deferred>(k, D, inputs); \
-        break;                                                           \
+        for (auto c = l.first; c < l.last;) {
+            const auto degree = d_code.checks[c].degree;
+            switch (Deferred && !unrolls_deferred ? 0 : degree) {
+#define GPUFEC_DEGREE(D)                                                               \
+    case D: {                                                                          \
+        vec inputs[D];                                                                 \
+        c = equal_checks < D, First, Deferred && unrolls_deferred > (c, l, D, inputs); \
+        break;                                                                         \
     }
                 GPUFEC_DEGREE(3)
                 GPUFEC_DEGREE(4)
@@ -378,10 +381,49 @@ private:
 #undef GPUFEC_DEGREE
             default:
                 vec inputs[max_degree];
-                one_check<0, First, Deferred>(k, k.degree, inputs);
+                c = equal_checks<0, First, Deferred>(c, l, degree, inputs);
             }
         }
     }
+
+    // Updates checks from number c on, up to the first one with another degree or the end
+    // of the layer. Returns the number of the next check.
+    template <unsigned Degree, bool First, bool Deferred>
+    inline __attribute__((always_inline)) std::uint32_t
+    equal_checks(std::uint32_t c, const layer& l, unsigned degree, vec* inputs)
+    {
+        do {
+            one_check<Degree, First, Deferred>(d_code.checks[c], degree, inputs);
+            ++c;
+        } while (c < l.last && d_code.checks[c].degree == degree);
+        return c;
+    }
+
+    // The three smallest magnitudes of a check's edges, in ascending order.
+    struct minima {
+        vec min1 = vec{} + Arithmetic::largest, min2 = min1, third = min1;
+
+        void begin(vec a, vec b)
+        {
+            min1 = Arithmetic::lesser(a, b);
+            min2 = Arithmetic::greater(a, b);
+        }
+        void add(vec m)
+        {
+            third = Arithmetic::lesser(third, Arithmetic::greater(min2, m));
+            min2 = Arithmetic::lesser(min2, Arithmetic::greater(min1, m));
+            min1 = Arithmetic::lesser(min1, m);
+        }
+        void add(vec a, vec b)
+        {
+            const vec low = Arithmetic::lesser(a, b), high = Arithmetic::greater(a, b);
+            const vec x = Arithmetic::greater(min1, low);
+            const vec y = Arithmetic::lesser(min2, high);
+            min1 = Arithmetic::lesser(min1, low);
+            min2 = Arithmetic::lesser(x, y);
+            third = Arithmetic::lesser(third, Arithmetic::greater(x, y));
+        }
+    };
 
     template <unsigned Degree, bool First, bool Deferred>
     inline __attribute__((always_inline)) void
@@ -393,9 +435,9 @@ private:
         const auto old = [&](unsigned e) {
             return First ? vec{} : Arithmetic::widen(messages[e]);
         };
-        vec min1 = vec{} + Arithmetic::largest;
-        vec min2 = min1, third = min1;
+        minima least;
         vec signs{};
+        vec before{}; // magnitude of the previous edge
         // On Arm, the addresses of small checks stay in registers for the second loop.
 #ifdef __aarch64__
         constexpr bool keeps = Degree > 0 && Degree <= 7 && !Deferred;
@@ -403,7 +445,8 @@ private:
         constexpr bool keeps = false;
 #endif
         [[maybe_unused]] vec* kept[Degree ? Degree : 1];
-        each_edge<Degree>(degree, [&](unsigned e) {
+        const auto read = [&](unsigned e) __attribute__((always_inline))
+        {
             vec* const from = d_posterior + (Deferred ? edges[e].from : bits[e]);
             if constexpr (keeps) {
                 kept[e] = from;
@@ -412,15 +455,26 @@ private:
             const vec m = Arithmetic::magnitude(t);
             inputs[e] = t;
             signs = Arithmetic::exclusive_or(signs, t);
-            third = Arithmetic::lesser(third, Arithmetic::greater(min2, m));
-            min2 = Arithmetic::lesser(min2, Arithmetic::greater(min1, m));
-            min1 = Arithmetic::lesser(min1, m);
-        });
+            // Adding two edges together takes fewer instructions.
+            if (Degree == 0 || e == Degree - Degree % 2) {
+                least.add(m);
+            } else if (e % 2 == 0) {
+                before = m;
+            } else if (e == 1) {
+                least.begin(before, m);
+            } else {
+                least.add(before, m);
+            }
+        };
+        each_edge<Degree>(degree, read);
+        const vec min1 = least.min1;
         const vec sign = Arithmetic::sign(signs);
-        const auto magnitudes = d_arithmetic.check_to_variable(degree, min1, min2, third);
+        const auto magnitudes =
+            d_arithmetic.check_to_variable(degree, min1, least.min2, least.third);
         const vec to_all = Arithmetic::with_sign(magnitudes.to_all, sign);
         const vec to_min1 = Arithmetic::with_sign(magnitudes.to_min1, sign);
-        each_edge<Degree>(degree, [&](unsigned e) {
+        const auto write = [&](unsigned e) __attribute__((always_inline))
+        {
             const vec t = inputs[e];
             const vec m = Arithmetic::magnitude(t) == min1 ? to_min1 : to_all;
             const vec r = Arithmetic::with_sign(m, Arithmetic::sign(t));
@@ -433,7 +487,8 @@ private:
             }
             *to = later ? r - old(e) : t + r;
             messages[e] = Arithmetic::narrow(r);
-        });
+        };
+        each_edge<Degree>(degree, write);
     }
 
     flags violated(const check& k) const

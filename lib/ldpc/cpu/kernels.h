@@ -62,8 +62,9 @@ struct code_view {
 struct arithmetic { // copies of the members of message_rule with the same names
     float offset;
     struct declining {
+        static constexpr std::uint32_t most = 8; //!< from this degree on, the offset is
+                                                 //!< constant
         float base, per_edge;
-        std::uint32_t most; //!< degree from which on the offset is constant
     } offset_x2_others, offset_x2_min;
     std::uint32_t kept_bits;
     float decline;

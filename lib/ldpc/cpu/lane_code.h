@@ -47,8 +47,9 @@ const lanes::kernel& kernel_for(const lanes::kernels& k, ldpc_precision p);
 
 inline lanes::arithmetic lane_arithmetic(const message_rule& r)
 {
+    static_assert(lanes::arithmetic::declining::most == declining_offset::most);
     const auto of = [](const declining_offset& o) {
-        return lanes::arithmetic::declining{ o.base, o.per_edge, o.most };
+        return lanes::arithmetic::declining{ o.base, o.per_edge };
     };
     return { r.offset,    of(r.offset_x2_others), of(r.offset_x2_min), kept_bits,
              r.decline,   r.message_limit,        r.channel_limit,     r.normalization,

@@ -19,6 +19,7 @@
 #include <map>
 #include <set>
 #include <thread>
+#include <vector>
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>
 #endif
@@ -586,7 +587,7 @@ TEST(output_window, SubmittedOutput_GetsAddressesInPullOrder)
 
 TEST(other_pages, MappedRing_GetsNewPagesWithSameContents)
 {
-    constexpr std::size_t size = 8192;
+    const auto size = 2 * std::size_t(sysconf(_SC_PAGESIZE));
     const int file = memfd_create("qa_pipeline", 0);
     ASSERT_EQ(ftruncate(file, size), 0);
     auto* const both =
@@ -601,9 +602,9 @@ TEST(other_pages, MappedRing_GetsNewPagesWithSameContents)
     EXPECT_EQ(std::count(ring, ring + 2 * size, 1), 2 * size);
     std::memset(ring + size / 2, 2, size); // crosses the end of the first mapping
     EXPECT_EQ(std::count(ring, ring + 2 * size, 2), 2 * size);
-    char old[size];
-    ASSERT_EQ(pread(file, old, size, 0), ssize_t(size));
-    EXPECT_EQ(std::count(old, old + size, 1), size);
+    std::vector<char> old(size);
+    ASSERT_EQ(pread(file, old.data(), size, 0), ssize_t(size));
+    EXPECT_EQ(std::count(old.begin(), old.end(), 1), size);
     EXPECT_FALSE(put_other_pages(ring + 1, size, 2)); // not a page's address
     munmap(ring, 2 * size);
     close(file);

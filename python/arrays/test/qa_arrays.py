@@ -431,6 +431,9 @@ class qa_arrays(unittest.TestCase):
                 pass
             os.kill(os.getpid(), signal.SIGINT)
 
+        # A program that was started in the background may ignore SIGINT.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         thread = threading.Thread(target=interrupt)
         thread.start()
         with self.assertRaises(KeyboardInterrupt):

@@ -148,7 +148,7 @@ class qa_ccsds(unittest.TestCase):
                 with self.subTest(code, soft_input=soft_input):
                     size = {"c2": 892, "ar4ja-4096-2/3": 512}.get(code, 128)
                     frames, bits = signals.transmit(10, size, 7, code=code, before=333)
-                    sigma = np.sqrt(0.5 * 10**(-esn0_db / 10))
+                    sigma = float(np.sqrt(0.5 * 10**(-esn0_db / 10)))
                     values = signals.soft(bits, "float", sigma) * 2 / sigma**2 # in nats
                     if soft_input == "int8":
                         values = np.clip(np.rint(2 * values), -127, 127).astype(np.int8)
