@@ -12,6 +12,7 @@
 #include <pmt/pmt.h>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gr::gpufec {
@@ -25,11 +26,11 @@ public:
     frame_emitter(gr::block& block, const std::string& length_tag, status_tags tags)
         : d_block(block),
           d_port(pmt::mp("pdus")),
-          d_source(pmt::mp(block.alias())),
           d_length_key(length_tag.empty() ? pmt::pmt_t() : pmt::mp(length_tag)),
           d_frame_key(pmt::mp("ccsds_frame")),
           d_status_tags(tags)
     {
+        d_tag.srcid = pmt::mp(block.alias());
         block.message_port_register_out(d_port);
     }
 
@@ -56,8 +57,13 @@ public:
         return d_status_tags == status_tags::all ||
                (d_status_tags == status_tags::failures && !good);
     }
+    //! Begins a call of general_work(). The query takes as long as decoding a frame.
+    void begin_work()
+    {
+        d_sends_pdus = !pmt::is_null(d_block.message_subscribers(d_port));
+    }
     //! Returns whether PDUs are received.
-    bool sends_pdus() const { return !pmt::is_null(d_block.message_subscribers(d_port)); }
+    bool sends_pdus() const { return d_sends_pdus; }
 
     //! Adds a tag of an item that is not sent yet.
     void hold(held_tag tag) { d_tags.hold(std::move(tag)); }
@@ -82,18 +88,19 @@ public:
             d_items.clear();
             d_sent = 0;
         }
-        tag_t tag;
-        tag.offset = next_item();
-        tag.srcid = d_source;
+        d_tag.offset = next_item();
         if (d_length_key) {
-            tag.key = d_length_key;
-            tag.value = pmt::from_long(long(count));
-            d_tags.hold(tag);
+            if (!d_length || std::exchange(d_count, count) != count) {
+                d_length = pmt::from_long(long(count));
+            }
+            d_tag.key = d_length_key;
+            d_tag.value = d_length;
+            d_tags.hold(d_tag);
         }
         if (has_status_tag(good)) {
-            tag.key = d_frame_key;
-            tag.value = state;
-            d_tags.hold(tag);
+            d_tag.key = d_frame_key;
+            d_tag.value = state;
+            d_tags.hold(d_tag);
         }
         d_items.insert(d_items.end(), items, items + count);
         if (as_pdu && sends_pdus()) {
@@ -122,8 +129,12 @@ public:
 
 private:
     gr::block& d_block;
-    const pmt::pmt_t d_port, d_source, d_length_key, d_frame_key;
+    const pmt::pmt_t d_port, d_length_key, d_frame_key;
     const status_tags d_status_tags;
+    bool d_sends_pdus = false;
+    tag_t d_tag;         // a member, so that its source is not copied for each tag
+    pmt::pmt_t d_length; // value of the last length tag, for d_count items; or null
+    std::size_t d_count = 0;
     std::vector<std::uint8_t> d_items;
     std::size_t d_sent = 0;
     // Items appended before d_items, and emitted, since the beginning of the stream.

@@ -69,6 +69,7 @@ int ldpc_frames::general_work(int noutput_items,
         return d_emitter.is_length(tag.key);
     });
 
+    d_emitter.begin_work();
     std::size_t taken = 0, given = 0;
     for (;;) {
         given += d_emitter.send(out + given, capacity - given);
