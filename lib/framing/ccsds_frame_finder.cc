@@ -160,7 +160,7 @@ private:
     std::vector<decoded_frame> d_ahead;
     std::size_t d_prepared = 0, d_next = 0;
     decoded_frame d_single;
-    const decoded_frame* d_last = &d_single;
+    decoded_frame* d_last = &d_single;
     std::optional<reed_solomon_decoder_kernel> d_decoder;
     received_bits d_bits;
     frame_tracker d_tracker;
@@ -296,8 +296,8 @@ void ccsds_frame_finder::implementation::take(const located_frame& frame,
             values[i] = std::int8_t((values[i] ^ flip) - flip);
         }
     } else {
-        const auto begin = d_last->bytes.begin();
-        found.bytes.assign(begin, begin + d_format.frame_bytes);
+        std::swap(found.bytes, d_last->bytes);
+        found.bytes.resize(d_format.frame_bytes);
     }
     found.position = frame.position;
     found.good = good;

@@ -172,10 +172,18 @@ void received_bits::read_bits(const orientation& o,
     std::uint8_t last;
     read_bytes(o, position - shift, count, to);
     read_bytes(o, position - shift + 8 * count, 1, &last);
-    for (std::size_t i = 0; i + 1 < count; ++i) {
+    std::size_t i = 0;
+    for (; i + 8 < count; i += 8) {
+        std::uint64_t word;
+        std::memcpy(&word, to + i, 8);
+        word = __builtin_bswap64(word) << shift | to[i + 8] >> (8 - shift);
+        word = __builtin_bswap64(word);
+        std::memcpy(to + i, &word, 8);
+    }
+    for (; i + 1 < count; ++i) {
         to[i] = std::uint8_t(to[i] << shift | to[i + 1] >> (8 - shift));
     }
-    to[count - 1] = std::uint8_t(to[count - 1] << shift | last >> (8 - shift));
+    to[i] = std::uint8_t(to[i] << shift | last >> (8 - shift));
 }
 
 void received_bits::read_soft(const orientation& o,

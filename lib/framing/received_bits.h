@@ -36,8 +36,8 @@ struct orientation {
  */
 std::vector<orientation> orientations_of(const std::string& constellation);
 
-//! A window of a stream of bits. Positions count from the beginning of the stream. Several
-//! threads may read at the same time.
+//! A window of a stream of bits. Positions count from the beginning of the stream.
+//! Several threads may read at the same time.
 class received_bits
 {
 public:

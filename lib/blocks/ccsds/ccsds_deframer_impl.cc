@@ -125,19 +125,14 @@ int ccsds_deframer_impl::general_work(int noutput_items,
                                       gr_vector_void_star& output_items)
 {
     const auto* const in = static_cast<const std::uint8_t*>(input_items[0]);
-    auto* const out = static_cast<std::uint8_t*>(output_items[0]);
     const std::size_t available = ninput_items[0];
-    const std::size_t capacity = std::max(noutput_items, output_multiple());
     const bool ended = ended_after(*this, available);
     read_tags(available);
-    d_emitter.begin_work();
+    d_emitter.begin_work(static_cast<std::uint8_t*>(output_items[0]),
+                         std::max(noutput_items, output_multiple()));
 
-    std::size_t taken = 0, given = 0;
-    for (;;) {
-        given += d_emitter.send(out + given, capacity - given);
-        if (!d_emitter.empty()) {
-            break;
-        }
+    std::size_t taken = 0;
+    while (d_emitter.empty()) {
         if (d_finder.pull(d_frame)) {
             emit(d_frame);
         } else if (taken < available) {
@@ -164,9 +159,8 @@ int ccsds_deframer_impl::general_work(int noutput_items,
     }
     consume_each(int(taken));
     d_taken += taken;
-    d_emitter.add_tags(
-        given, nitems_written(0), [this](const tag_t& tag) { add_item_tag(0, tag); });
-    return int(given);
+    return d_emitter.end_work(nitems_written(0),
+                              [this](const tag_t& tag) { add_item_tag(0, tag); });
 }
 
 void ccsds_deframer_impl::read_tags(std::size_t available)
@@ -232,7 +226,7 @@ void ccsds_deframer_impl::emit(const ccsds_frame& frame)
         soft ? reinterpret_cast<const std::uint8_t*>(frame.soft.data())
              : frame.bytes.data();
     d_emitter.append(
-        bytes, items, needed ? d_state.of(frame) : pmt::PMT_NIL, frame.good, !soft);
+        bytes, items, needed ? d_state.of(frame) : pmt::pmt_t(), frame.good, !soft);
 }
 
 // Reads the channel error rate from a tag of the Viterbi decoder.
