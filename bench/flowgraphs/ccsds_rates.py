@@ -7,14 +7,18 @@
 
 The source is a ring buffer in memory that holds noisy frames with random data and markers,
 randomised, in the concatenated code with five Reed-Solomon codewords (255, 223) per frame. Rates
-are bits of transfer frames per second of elapsed time and, on the CPU, per second of processor time
-of all threads. The run "deframer" measures ccsds_deframer with decoded bits as input. The setting
-"tags" is "all" (a status tag and a length tag per frame), "failures" (a length tag) or "none".
+are bits of transfer frames per second of elapsed time and per second of processor time of all
+threads. The run "deframer" measures ccsds_deframer with decoded bits as input; frames begin at bit
+3 of a byte. The setting "tags" is "all" (a status tag and a length tag per frame), "failures" (a
+length tag) or "none". The threads are those of Reed-Solomon and, with the backend cpu, of the
+Viterbi decoder.
 
-Usage: ccsds_rates.py [--backend B] [--eb-n0 DB] [--rounds N] [--seconds S] [--json FILE]
+Usage: ccsds_rates.py [--backend B] [--threads N,...] [--only deframer|receiver] [--tags T,...]
+                      [--eb-n0 DB] [--rounds N] [--seconds S] [--json FILE]
 """
 
 import argparse
+import itertools
 import pathlib
 import resource
 import sys
@@ -87,6 +91,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend", default="auto")
+    parser.add_argument("--threads", type=lambda text: list(map(int, text.split(","))),
+                        default=[1])
+    parser.add_argument("--only", choices=["deframer", "receiver"])
+    parser.add_argument("--tags", type=lambda text: text.split(","),
+                        default=["all", "failures", "none"])
     parser.add_argument("--eb-n0", type=float, default=6)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2)
@@ -99,22 +108,27 @@ def main():
     # Decoders on a GPU request long input buffers, and the ring must be longer.
     ring_bytes = 0 if options.backend == "cpu" else 256 << 20
 
-    def deframer(**tags):
-        return sent.ravel(), gpufec.ccsds_deframer(**code, **tags)
+    bits = np.packbits(np.roll(np.unpackbits(sent), 3))
 
-    def receiver(**tags):
+    def deframer(**parameters):
+        return bits, gpufec.ccsds_deframer(**code, **parameters)
+
+    def receiver(**parameters):
         return values, gpufec.ccsds_fec_receiver(convolutional="ccsds", backend=options.backend,
-                                                 **code, **tags)
+                                                 **code, **parameters)
 
     tags = {"all": {}, "failures": {"status_tags": "failures"},
             "none": {"status_tags": "none", "length_tag": ""}}
     rows = []
     for number in range(options.rounds):
-        for make in (deframer, receiver):
-            for name, parameters in tags.items():
-                rows.append({"run": make.__name__, "tags": name, "round": number,
-                             **measure(*make(**parameters), options.seconds, ring_bytes)})
-                print(rows[-1], flush=True)
+        for make, threads, name in itertools.product((deframer, receiver), options.threads,
+                                                     options.tags):
+            if options.only not in (None, make.__name__):
+                continue
+            made = make(threads=threads, **tags[name])
+            rows.append({"run": make.__name__, "tags": name, "threads": threads, "round": number,
+                         **measure(*made, options.seconds, ring_bytes)})
+            print(rows[-1], flush=True)
     if options.json:
         save(options.json, "ccsds-rates",
              {"backend": options.backend, "eb_n0_db": options.eb_n0,

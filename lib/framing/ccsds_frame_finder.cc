@@ -6,12 +6,14 @@
 #include "ccsds_format.h"
 #include "common/refuse.h"
 #include "frame_tracker.h"
+#include "pipeline/thread_team.h"
 #include "randomiser.h"
 #include <gnuradio/gpufec/ccsds.h>
 #include <algorithm>
 #include <cmath>
-#include <deque>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace gr::gpufec {
 
@@ -20,13 +22,19 @@ using namespace framing;
 class ccsds_frame_finder::implementation
 {
 public:
-    implementation(const ccsds_framing& framing, bool soft, const std::string& variant)
+    implementation(const ccsds_framing& framing,
+                   bool soft,
+                   const std::string& variant,
+                   unsigned threads)
         : d_framing(framing),
           d_format(framing),
           d_orientations(orientations_of(framing.constellation)),
           d_sequence(randomiser_sequence(framing.randomiser, d_format.sent_bits / 8)),
-          d_sent(d_format.sent_bits / 8),
-          d_decoded(d_sent.size()),
+          d_signs(d_format.ldpc ? signs_of(d_sequence) : std::vector<std::int8_t>()),
+          d_threads(d_format.code ? threads : 1),
+          d_piece(d_threads > 1 ? d_threads * part_of_thread * (soft ? 8 : 1)
+                                : small_piece),
+          d_team(d_threads),
           d_bits(
               soft && !framing.differential, framing.positive_bit, framing.differential),
           d_tracker(
@@ -36,7 +44,11 @@ public:
                 framing.false_alarm,
                 framing.flywheel,
                 8 * framing.interleaving,
-                d_format.code ? d_format.code->t() : 0 },
+                d_format.code ? d_format.code->t() : 0,
+                d_threads > 1
+                    ? d_threads * unsigned(8 * part_of_thread / d_format.sent_bits + 1)
+                    : 1 },
+              [this](const std::vector<located_frame>& frames) { prepare(frames); },
               [this](const located_frame& f) { return check(f); },
               [this](const located_frame& f, frame_check result) { take(f, result); },
               variant)
@@ -51,20 +63,20 @@ public:
                 "with LDPC codes, and with a constellation other than \"bpsk\", false");
         if (d_format.code) {
             d_decoder.emplace(*d_format.code, framing.interleaving, variant);
-            d_corrected.resize(framing.interleaving);
         }
+        require(threads >= 1 && threads <= 256, "threads", threads, "1 to 256");
     }
 
     const ccsds_format& format() const { return d_format; }
     const frame_tracker& tracker() const { return d_tracker; }
+    std::size_t piece() const { return d_piece; }
 
     template <class Item>
     void push(const Item* items, std::size_t count)
     {
         // Pushes in pieces, so that the stored bits are few.
-        constexpr std::size_t piece = 8192;
-        for (std::size_t i = 0; i < count; i += piece) {
-            d_bits.push(items + i, std::min(piece, count - i));
+        for (std::size_t i = 0; i < count; i += d_piece) {
+            d_bits.push(items + i, std::min(d_piece, count - i));
             run(false);
         }
     }
@@ -75,18 +87,20 @@ public:
     }
     bool pull(ccsds_frame& frame)
     {
-        if (d_frames.empty()) {
+        if (d_pulled == d_found) {
             return false;
         }
-        frame = std::move(d_frames.front());
-        d_frames.pop_front();
+        std::swap(frame, d_frames[d_pulled++]);
+        if (d_pulled == d_found) {
+            d_pulled = d_found = 0;
+        }
         return true;
     }
     void reset()
     {
         d_bits.clear();
         d_tracker.restart();
-        d_frames.clear();
+        d_prepared = d_pulled = d_found = 0;
         d_counts = {};
         d_judged = false;
         d_fitting.clear();
@@ -111,6 +125,25 @@ private:
     // judged.
     static constexpr unsigned enough_frames = 8;
 
+    // Bytes of packed bits of which a thread decodes the frames at a time. They take
+    // longer than waking the thread.
+    static constexpr std::size_t part_of_thread = 32u << 10;
+    // Number of items that one thread processes at a time
+    static constexpr std::size_t small_piece = 8192;
+
+    // A frame in the right polarity without the randomiser, corrected if it can be
+    struct decoded_frame {
+        located_frame place;
+        std::vector<std::uint8_t> bytes;
+        std::vector<int> corrected;
+        frame_check result = frame_check::none;
+    };
+
+    static std::vector<std::int8_t> signs_of(const std::vector<std::uint8_t>& sequence);
+    void read(const located_frame& frame, std::vector<std::uint8_t>& to) const;
+    void decode(const located_frame& frame, decoded_frame& to) const;
+    void prepare(const std::vector<located_frame>& frames);
+    void find_fitting(const located_frame& frame);
     frame_check check(const located_frame& frame);
     void take(const located_frame& frame, frame_check result);
 
@@ -118,39 +151,113 @@ private:
     const ccsds_format d_format;
     const std::vector<orientation> d_orientations;
     const std::vector<std::uint8_t> d_sequence; // of the randomiser
-    // The frame of the last check: as received in the right polarity, and decoded.
-    std::vector<std::uint8_t> d_sent, d_decoded;
-    std::vector<int> d_corrected;
+    const std::vector<std::int8_t> d_signs; // of LDPC codes: −1 where d_sequence is 1
+    const unsigned d_threads;
+    const std::size_t d_piece;
+    thread_team d_team;
+    // Frames decoded in advance: the first d_prepared ones of d_ahead, the next of which
+    // is d_next. Another frame is decoded to d_single. d_last is that of the last check.
+    std::vector<decoded_frame> d_ahead;
+    std::size_t d_prepared = 0, d_next = 0;
+    decoded_frame d_single;
+    decoded_frame* d_last = &d_single;
     std::optional<reed_solomon_decoder_kernel> d_decoder;
     received_bits d_bits;
     frame_tracker d_tracker;
-    std::deque<ccsds_frame> d_frames;
+    // Frames to be pulled: d_frames[d_pulled … d_found − 1]. Others keep their memory.
+    std::vector<ccsds_frame> d_frames;
+    std::size_t d_pulled = 0, d_found = 0;
     ccsds_counts d_counts;
     bool d_judged = false; // whether d_fitting was searched for
     std::string d_fitting; // parameters that would decode the frames; "": unknown
 };
+
+std::vector<std::int8_t>
+ccsds_frame_finder::implementation::signs_of(const std::vector<std::uint8_t>& sequence)
+{
+    std::vector<std::int8_t> signs(8 * sequence.size());
+    for (std::size_t i = 0; i < signs.size(); ++i) {
+        signs[i] = std::int8_t(-(sequence[i / 8] >> (7 - i % 8) & 1));
+    }
+    return signs;
+}
+
+// Reads the bytes after the marker, as received.
+void ccsds_frame_finder::implementation::read(const located_frame& frame,
+                                              std::vector<std::uint8_t>& to) const
+{
+    to.resize(d_sequence.size());
+    d_bits.read_bits(d_orientations[frame.orientation],
+                     frame.position + d_format.marker.bits,
+                     to.size(),
+                     to.data());
+}
+
+// Decodes a frame. Several threads do so.
+void ccsds_frame_finder::implementation::decode(const located_frame& frame,
+                                                decoded_frame& to) const
+{
+    to.place = frame;
+    read(frame, to.bytes);
+    randomise(to.bytes.data(),
+              d_sequence.data(),
+              to.bytes.size(),
+              frame.inverted ? std::uint8_t(0xff) : std::uint8_t(0));
+    if (!d_decoder) {
+        return;
+    }
+    to.corrected.resize(d_framing.interleaving);
+    d_decoder->decode(to.bytes.data(), to.corrected.data());
+    const auto [least, most] =
+        std::minmax_element(to.corrected.begin(), to.corrected.end());
+    const bool cyclic = d_format.code->n() == 255;
+    to.result = *least < 0            ? frame_check::bad
+                : *most > 0 && cyclic ? frame_check::corrected
+                                      : frame_check::good;
+}
+
+// Decodes frames by several threads.
+void ccsds_frame_finder::implementation::prepare(const std::vector<located_frame>& frames)
+{
+    d_ahead.resize(std::max(d_ahead.size(), frames.size()));
+    d_prepared = frames.size();
+    d_next = 0;
+    d_team(frames.size(),
+           frames.size() * d_sequence.size() / (part_of_thread / 2),
+           [&](std::size_t first, std::size_t count) {
+               for (auto i = first; i < first + count; ++i) {
+                   decode(frames[i], d_ahead[i]);
+               }
+           });
+}
 
 frame_check ccsds_frame_finder::implementation::check(const located_frame& frame)
 {
     if (d_format.ldpc) {
         return frame_check::none;
     }
-    const auto data = frame.position + d_format.marker.bits;
-    d_bits.read_bits(
-        d_orientations[frame.orientation], data, d_sent.size(), d_sent.data());
-    const std::uint8_t polarity = frame.inverted ? 0xff : 0;
-    std::copy(d_sent.begin(), d_sent.end(), d_decoded.begin());
-    randomise(d_decoded.data(), d_sequence.data(), d_decoded.size(), polarity);
-    if (!d_decoder) {
-        return frame_check::none;
+    while (d_next < d_prepared && d_ahead[d_next].place.position < frame.position) {
+        ++d_next;
     }
-    d_decoder->decode(d_decoded.data(), d_corrected.data());
-    const auto [least, most] =
-        std::minmax_element(d_corrected.begin(), d_corrected.end());
-    const bool cyclic = d_format.code->n() == 255;
-    return *least < 0            ? frame_check::bad
-           : *most > 0 && cyclic ? frame_check::corrected
-                                 : frame_check::good;
+    if (d_next < d_prepared && same_place(d_ahead[d_next].place, frame)) {
+        d_last = &d_ahead[d_next];
+    } else {
+        decode(frame, d_single);
+        d_last = &d_single;
+    }
+    return d_last->result;
+}
+
+// Looks for parameters that decode a frame.
+void ccsds_frame_finder::implementation::find_fitting(const located_frame& frame)
+{
+    std::vector<std::uint8_t> sent;
+    read(frame, sent);
+    for (auto& byte : sent) {
+        byte ^= frame.inverted ? 0xff : 0;
+    }
+    d_judged = true;
+    d_fitting = fitting_parameters(sent);
 }
 
 void ccsds_frame_finder::implementation::take(const located_frame& frame,
@@ -160,36 +267,37 @@ void ccsds_frame_finder::implementation::take(const located_frame& frame,
                       (result == frame_check::none && frame.marker_found);
     ++(good ? d_counts.frames : d_counts.failed);
     if (good) {
-        for (const auto symbols : d_corrected) {
+        for (const auto symbols : d_last->corrected) {
             d_counts.corrected += symbols;
         }
     } else if (d_decoder && !d_judged && d_counts.frames == 0 &&
                d_counts.failed == enough_frames) {
-        d_judged = true;
-        auto sent = d_sent;
-        const std::vector<std::uint8_t> zeros(sent.size());
-        randomise(sent.data(), zeros.data(), sent.size(), frame.inverted ? 0xff : 0);
-        d_fitting = fitting_parameters(sent);
+        find_fitting(frame);
     }
     // The LDPC decoder judges codewords without a marker.
     if (!good && d_framing.drop_failed && !d_format.ldpc) {
         return;
     }
-    ccsds_frame found;
-    const auto& orientation = d_orientations[frame.orientation];
+    if (d_found == d_frames.size()) {
+        d_frames.emplace_back();
+    }
+    auto& found = d_frames[d_found++];
     if (d_format.ldpc) {
         found.soft.resize(d_format.sent_bits);
-        d_bits.read_soft(orientation,
+        d_bits.read_soft(d_orientations[frame.orientation],
                          frame.position + d_format.marker.bits,
                          found.soft.size(),
                          found.soft.data());
-        for (std::size_t i = 0; i < found.soft.size(); ++i) {
-            const bool flip =
-                frame.inverted != bool(d_sequence[i / 8] >> (7 - i % 8) & 1);
-            found.soft[i] = flip ? std::int8_t(-found.soft[i]) : found.soft[i];
+        const int polarity = frame.inverted ? -1 : 0;
+        auto* const values = found.soft.data();
+        const auto* const signs = d_signs.data();
+        for (std::size_t i = 0; i < d_format.sent_bits; ++i) {
+            const int flip = signs[i] ^ polarity; // −1 changes the sign
+            values[i] = std::int8_t((values[i] ^ flip) - flip);
         }
     } else {
-        found.bytes.assign(d_decoded.begin(), d_decoded.begin() + d_format.frame_bytes);
+        std::swap(found.bytes, d_last->bytes);
+        found.bytes.resize(d_format.frame_bytes);
     }
     found.position = frame.position;
     found.good = good;
@@ -197,8 +305,7 @@ void ccsds_frame_finder::implementation::take(const located_frame& frame,
     found.marker_correlation = std::abs(frame.correlation);
     found.inverted = frame.inverted;
     found.orientation = frame.orientation;
-    found.corrected = d_corrected;
-    d_frames.push_back(std::move(found));
+    found.corrected = d_last->corrected;
 }
 
 std::string ccsds_frame_finder::implementation::verdict() const
@@ -221,8 +328,10 @@ std::string ccsds_frame_finder::implementation::verdict() const
 
 ccsds_frame_finder::ccsds_frame_finder(const ccsds_framing& framing,
                                        bool soft_input,
-                                       const std::string& variant)
-    : d_implementation(std::make_unique<implementation>(framing, soft_input, variant))
+                                       const std::string& variant,
+                                       unsigned threads)
+    : d_implementation(
+          std::make_unique<implementation>(framing, soft_input, variant, threads))
 {
 }
 
@@ -266,6 +375,8 @@ void ccsds_frame_finder::push(const std::int8_t* values, std::size_t count)
 {
     d_implementation->push(values, count);
 }
+
+std::size_t ccsds_frame_finder::piece() const { return d_implementation->piece(); }
 
 void ccsds_frame_finder::finish() { d_implementation->run(true); }
 

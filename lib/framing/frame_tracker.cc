@@ -24,15 +24,10 @@ unsigned wrong_signs(unsigned bits)
     return errors;
 }
 
-bool same(const located_frame& a, const located_frame& b)
-{
-    return a.position == b.position && a.orientation == b.orientation &&
-           a.inverted == b.inverted;
-}
-
 } // namespace
 
 frame_tracker::frame_tracker(const options& options,
+                             prepare_function prepare,
                              check_function check,
                              take_function take,
                              const std::string& variant)
@@ -44,6 +39,7 @@ frame_tracker::frame_tracker(const options& options,
                             options.false_alarm)),
       d_hard_search(options.marker, d_tolerated.search, variant),
       d_soft_search(options.marker, wrong_signs(options.marker.bits), variant),
+      d_prepare(std::move(prepare)),
       d_check(std::move(check)),
       d_take(std::move(take))
 {
@@ -52,7 +48,7 @@ frame_tracker::frame_tracker(const options& options,
 void frame_tracker::restart()
 {
     d_locked = false;
-    d_at = d_wait = d_exact = d_spacing = d_other_period = 0;
+    d_at = d_wait = d_prepared_end = d_exact = d_spacing = d_other_period = 0;
     d_misses = d_bad = 0;
     d_checked.reset();
     d_counts = {};
@@ -87,6 +83,35 @@ located_frame frame_tracker::at(const received_bits& bits,
     const auto c =
         bits.correlation(d_options.orientations[orientation], position, d_options.marker);
     return { position, orientation, c < 0, c, errors(c) <= d_tolerated.track };
+}
+
+// Returns the frame of the lock at a position.
+located_frame frame_tracker::expected_at(const received_bits& bits,
+                                         std::uint64_t position) const
+{
+    auto expected = at(bits, position, d_last.orientation);
+    if (!expected.marker_found) {
+        expected.inverted = d_last.inverted;
+    }
+    return expected;
+}
+
+// Passes the available frames to d_prepare, unless they were passed before.
+void frame_tracker::prepare(const received_bits& bits)
+{
+    if (d_options.ahead < 2 || d_at < d_prepared_end) {
+        return;
+    }
+    const auto count =
+        std::min<std::uint64_t>((bits.end() - d_at) / d_period, d_options.ahead);
+    d_prepared.clear();
+    for (std::uint64_t i = 0; i < count; ++i) {
+        d_prepared.push_back(expected_at(bits, d_at + i * d_period));
+    }
+    d_prepared_end = d_at + count * d_period;
+    if (count > 1) {
+        d_prepare(d_prepared);
+    }
 }
 
 // Returns the first marker with a tolerated number of errors whose position is at least
@@ -132,7 +157,7 @@ bool frame_tracker::confirmed(const received_bits& bits, const located_frame& fr
 
 frame_check frame_tracker::check(const located_frame& frame)
 {
-    if (!d_checked || !same(*d_checked, frame)) {
+    if (!d_checked || !same_place(*d_checked, frame)) {
         d_result = d_check(frame);
         d_checked = frame;
     }
@@ -192,7 +217,7 @@ void frame_tracker::lock(const located_frame& frame, judgement result)
     d_locked = true;
     d_misses = 0;
     d_bad = d_options.flywheel;
-    d_exact = d_spacing = d_other_period = 0;
+    d_prepared_end = d_exact = d_spacing = d_other_period = 0;
     take(frame, result);
 }
 
@@ -258,7 +283,7 @@ frame_tracker::rivals frame_tracker::find_rival(const received_bits& bits,
     auto from = std::max(bits.begin(), d_at - std::min(d_at, d_period - 1));
     while (const auto rival = next(bits, from, d_at + d_period - n + 1)) {
         from = rival->position + 1;
-        if (same(*rival, expected)) {
+        if (same_place(*rival, expected)) {
             continue;
         }
         // Two markers replace a frame only if its own marker is missing.
@@ -298,10 +323,8 @@ bool frame_tracker::track(const received_bits& bits, bool ended)
         d_at = std::max(bits.begin(), d_last.position + 1);
         return true;
     }
-    auto expected = at(bits, d_at, d_last.orientation);
-    if (!expected.marker_found) {
-        expected.inverted = d_last.inverted;
-    }
+    prepare(bits);
+    const auto expected = expected_at(bits, d_at);
     const auto result = judge(bits, ended, expected);
     if (result == judgement::wait) {
         return false;

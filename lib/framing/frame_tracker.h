@@ -31,6 +31,13 @@ struct located_frame {
     bool marker_found = false;  //!< whether the marker has a tolerated number of errors
 };
 
+//! Returns whether two frames have the same bits.
+inline bool same_place(const located_frame& a, const located_frame& b)
+{
+    return a.position == b.position && a.orientation == b.orientation &&
+           a.inverted == b.inverted;
+}
+
 //! Numbers of events since the beginning of the stream.
 struct tracker_counts {
     std::uint64_t locks = 0;       //!< searches that ended with a frame
@@ -68,15 +75,21 @@ public:
         unsigned flywheel;  //!< maximum number of successive frames without a marker
         unsigned shift;     //!< bits of a symbol of all interleaved codewords
         unsigned max_shift; //!< number of symbols that the code corrects
+        unsigned ahead;     //!< largest number of frames in a call of prepare_function
     };
     //! Decodes a frame whose bits are all available.
     using check_function = std::function<frame_check(const located_frame&)>;
+    //! Takes the frames that are expected next, in order, whose bits are all available.
+    //! They can be decoded together, in advance of check_function. Not called for one
+    //! frame.
+    using prepare_function = std::function<void(const std::vector<located_frame>&)>;
     //! Takes a frame, the one of the last call of check_function. The result is good, bad
     //! or none.
     using take_function = std::function<void(const located_frame&, frame_check)>;
 
     //! \throws std::invalid_argument see tolerance()
     frame_tracker(const options& options,
+                  prepare_function prepare,
                   check_function check,
                   take_function take,
                   const std::string& variant = "");
@@ -106,6 +119,8 @@ private:
     next(const received_bits& bits, std::uint64_t from, std::uint64_t end) const;
     located_frame
     at(const received_bits& bits, std::uint64_t position, unsigned orientation) const;
+    located_frame expected_at(const received_bits& bits, std::uint64_t position) const;
+    void prepare(const received_bits& bits);
     unsigned errors(double correlation) const;
     bool confirmed(const received_bits& bits, const located_frame& frame) const;
     judgement judge(const received_bits& bits, bool ended, const located_frame& frame);
@@ -118,6 +133,7 @@ private:
     const std::uint64_t d_period; // distance of markers in bits
     const marker_tolerance d_tolerated;
     const marker_search d_hard_search, d_soft_search;
+    const prepare_function d_prepare;
     const check_function d_check;
     const take_function d_take;
 
@@ -125,7 +141,10 @@ private:
     std::uint64_t d_at = 0;   // first position to search, or of the expected marker
     std::uint64_t d_wait = 0; // end of the bits without which run() has nothing to do
     located_frame d_last;     // the last frame, while locked
-    unsigned d_misses = 0;    // frames without a marker in succession
+    // Frames passed to d_prepare, and the end of the last one's bits
+    std::vector<located_frame> d_prepared;
+    std::uint64_t d_prepared_end = 0;
+    unsigned d_misses = 0; // frames without a marker in succession
     // Number of successive frames that could not be decoded. A lock starts with the value
     // of \c flywheel, so that its first undecodable frame causes a search for another
     // one.

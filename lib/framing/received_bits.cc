@@ -46,16 +46,16 @@ void received_bits::clear()
     d_level = false;
 }
 
-// Appends eight bits at a byte boundary.
-void received_bits::append_byte(std::uint8_t byte)
+// Counts the bytes of d_bytes from index `first` on, and decodes them if they are
+// differential. They begin at a byte boundary of the stream.
+void received_bits::append_bytes(std::size_t first)
 {
-    if (d_differential) {
-        const auto before = std::uint8_t(byte >> 1 | d_level << 7);
+    d_count += 8 * (d_bytes.size() - first);
+    for (auto i = first; d_differential && i < d_bytes.size(); ++i) {
+        const auto byte = d_bytes[i];
+        d_bytes[i] = std::uint8_t(byte ^ (byte >> 1 | d_level << 7));
         d_level = byte & 1;
-        byte ^= before;
     }
-    d_bytes.push_back(byte);
-    d_count += 8;
 }
 
 void received_bits::append_bit(bool bit)
@@ -71,12 +71,9 @@ void received_bits::append_bit(bool bit)
 
 void received_bits::push(const std::uint8_t* bytes, std::size_t count)
 {
-    if (d_differential) {
-        std::for_each(bytes, bytes + count, [this](auto byte) { append_byte(byte); });
-    } else {
-        d_bytes.insert(d_bytes.end(), bytes, bytes + count);
-        d_count += 8 * count;
-    }
+    const auto old = d_bytes.size();
+    d_bytes.insert(d_bytes.end(), bytes, bytes + count);
+    append_bytes(old);
 }
 
 void received_bits::push(const std::int8_t* values, std::size_t count)
@@ -93,13 +90,16 @@ void received_bits::push(const std::int8_t* values, std::size_t count)
     while (i < count && d_count % 8 != 0) {
         one();
     }
-    for (; i + 8 <= count; i += 8) {
+    const auto old = d_bytes.size(), whole = (count - i) / 8;
+    d_bytes.resize(old + whole);
+    for (std::size_t k = 0; k < whole; ++k, i += 8) {
         // In the product, bit 63 − k is the sign of value k; no carry reaches these bits.
         std::uint64_t eight;
         std::memcpy(&eight, values + i, 8);
         const auto signs = (eight >> 7 & 0x0101010101010101u) * 0x8040201008040201u >> 56;
-        append_byte(std::uint8_t(signs ^ d_positive_mask));
+        d_bytes[old + k] = std::uint8_t(signs ^ d_positive_mask);
     }
+    append_bytes(old);
     while (i < count) {
         one();
     }
@@ -165,15 +165,25 @@ void received_bits::read_bits(const orientation& o,
                               std::uint8_t* to) const
 {
     const auto shift = unsigned(position % 8);
-    if (shift == 0) {
+    if (shift == 0 || count == 0) {
         read_bytes(o, position, count, to);
         return;
     }
-    d_scratch.resize(count + 1);
-    read_bytes(o, position - shift, count + 1, d_scratch.data());
-    for (std::size_t i = 0; i < count; ++i) {
-        to[i] = std::uint8_t(d_scratch[i] << shift | d_scratch[i + 1] >> (8 - shift));
+    std::uint8_t last;
+    read_bytes(o, position - shift, count, to);
+    read_bytes(o, position - shift + 8 * count, 1, &last);
+    std::size_t i = 0;
+    for (; i + 8 < count; i += 8) {
+        std::uint64_t word;
+        std::memcpy(&word, to + i, 8);
+        word = __builtin_bswap64(word) << shift | to[i + 8] >> (8 - shift);
+        word = __builtin_bswap64(word);
+        std::memcpy(to + i, &word, 8);
     }
+    for (; i + 1 < count; ++i) {
+        to[i] = std::uint8_t(to[i] << shift | to[i + 1] >> (8 - shift));
+    }
+    to[i] = std::uint8_t(to[i] << shift | last >> (8 - shift));
 }
 
 void received_bits::read_soft(const orientation& o,

@@ -37,6 +37,7 @@ struct orientation {
 std::vector<orientation> orientations_of(const std::string& constellation);
 
 //! A window of a stream of bits. Positions count from the beginning of the stream.
+//! Several threads may read at the same time.
 class received_bits
 {
 public:
@@ -90,7 +91,7 @@ public:
 
 private:
     void append_bit(bool bit);
-    void append_byte(std::uint8_t byte);
+    void append_bytes(std::size_t first);
 
     const bool d_has_soft, d_differential;
     const std::uint8_t d_positive_mask; // XORed with packed sign bits
@@ -100,7 +101,6 @@ private:
     std::uint64_t d_begin = 0; // a multiple of unit
     std::size_t d_count = 0;   // number of bits
     bool d_level = false;      // last bit before the differential decoder
-    mutable std::vector<std::uint8_t> d_scratch;
 };
 
 } // namespace gr::gpufec::framing

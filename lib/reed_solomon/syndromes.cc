@@ -7,6 +7,7 @@
 #include "common/cpu_variant.h"
 #include "syndromes.h"
 #include <algorithm>
+#include <cstring>
 
 namespace gr::gpufec {
 
@@ -169,15 +170,21 @@ unsigned reed_solomon_syndromes::compute(const std::uint8_t* frame,
     }
     d_kernels.syndromes(d_constants, frame, syndromes.data());
     const auto parity = d_code.parity(), interleaving = d_constants.interleaving;
-    std::array<std::uint8_t, stride> any{};
+    static_assert(stride == 2 * sizeof(std::uint64_t));
+    std::uint64_t any[2] = {};
     for (unsigned root = 0; root < parity; ++root) {
-        for (unsigned i = 0; i < stride; ++i) {
-            any[i] |= syndromes[root * stride + i];
-        }
+        std::uint64_t row[2];
+        std::memcpy(row, &syndromes[root * stride], stride);
+        any[0] |= row[0];
+        any[1] |= row[1];
     }
     unsigned wrong = 0;
-    for (unsigned i = 0; i < interleaving; ++i) {
-        wrong |= unsigned(any[i] != 0) << i;
+    if (any[0] | (interleaving > 8 ? any[1] : 0)) {
+        std::uint8_t bytes[stride];
+        std::memcpy(bytes, any, stride);
+        for (unsigned i = 0; i < interleaving; ++i) {
+            wrong |= unsigned(bytes[i] != 0) << i;
+        }
     }
     if (wrong && d_kernels.gfni) {
         for (unsigned i = 0; i < parity * stride; ++i) {

@@ -118,10 +118,13 @@ public:
     //! \param framing the format
     //! \param soft_input whether the input is soft values
     //! \param variant instruction set; "": the best of this processor
+    //! \param threads threads that decode Reed-Solomon while the frames are tracked, 1 to
+    //!        256, the caller's included. They do not change the frames
     //! \throws std::invalid_argument naming the parameter, its value and what is allowed
     ccsds_frame_finder(const ccsds_framing& framing,
                        bool soft_input,
-                       const std::string& variant = "");
+                       const std::string& variant = "",
+                       unsigned threads = 1);
     ~ccsds_frame_finder();
 
     //! Returns the number of bytes of a transfer frame or, with an LDPC code, of soft
@@ -142,6 +145,9 @@ public:
     void push(const std::uint8_t* bytes, std::size_t count);
     //! Takes \p count soft values. −128 counts as −127, and 0 as an erasure.
     void push(const std::int8_t* values, std::size_t count);
+    //! Returns the number of items that push() processes at a time. Frames can be pulled
+    //! before more are pushed.
+    std::size_t piece() const;
     //! Decodes what is left at the end of the stream.
     void finish();
     //! Moves the next frame to \p frame. Returns whether there was one.

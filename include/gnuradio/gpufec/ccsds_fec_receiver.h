@@ -79,7 +79,7 @@ struct ccsds_fec_receiver_options {
     gpufec::backend backend = gpufec::backend::automatic;
     //! index of the CUDA device
     int device = 0;
-    //! threads of the CPU backend, 1 to 256
+    //! threads of the CPU backend, and threads that decode Reed-Solomon, 1 to 256
     int threads = 1;
 
     // Advanced

@@ -42,6 +42,8 @@ ccsds_deframer::sptr ccsds_deframer::make(const ccsds_deframer_options& given)
             "flywheel",
             given.flywheel,
             "0 to 100");
+    require(
+        given.threads >= 1 && given.threads <= 256, "threads", given.threads, "1 to 256");
     ccsds_framing framing;
     framing.code = given.code;
     framing.interleaving = not_negative("interleaving", given.interleaving, "1 to 8");
@@ -53,15 +55,20 @@ ccsds_deframer::sptr ccsds_deframer::make(const ccsds_deframer_options& given)
     framing.flywheel = unsigned(given.flywheel);
     framing.drop_failed = given.drop_failed;
     framing.positive_bit = unsigned(given.positive_bit);
-    return gnuradio::make_block_sptr<ccsds_deframer_impl>(
-        framing, format, given.soft_scale, given.status_tags, given.length_tag);
+    return gnuradio::make_block_sptr<ccsds_deframer_impl>(framing,
+                                                          format,
+                                                          given.soft_scale,
+                                                          given.status_tags,
+                                                          given.length_tag,
+                                                          unsigned(given.threads));
 }
 
 ccsds_deframer_impl::ccsds_deframer_impl(const ccsds_framing& framing,
                                          input_format format,
                                          float soft_scale,
                                          status_tags tags,
-                                         const std::string& length_tag)
+                                         const std::string& length_tag,
+                                         unsigned threads)
     : gr::block("ccsds_deframer",
                 gr::io_signature::make(1, 1, item_size(format)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
@@ -73,7 +80,7 @@ ccsds_deframer_impl::ccsds_deframer_impl(const ccsds_framing& framing,
       d_ber_key(pmt::mp("viterbi_ber")),
       d_lock_key(pmt::mp("viterbi_lock")),
       d_error_rate_key(pmt::mp("error_rate")),
-      d_finder(framing, format != input_format::packed),
+      d_finder(framing, format != input_format::packed, "", threads),
       d_emitter(*this, length_tag, tags)
 {
     message_port_register_out(d_status_port);
@@ -100,7 +107,7 @@ void ccsds_deframer_impl::restart()
     d_emitter.restart();
     d_taken = 0;
     d_input_tags.clear();
-    d_channel_error_rate = {};
+    d_state.restart();
     d_finished = d_told_locked = d_told_verdict = false;
     d_told = {};
     publish();
@@ -117,25 +124,20 @@ int ccsds_deframer_impl::general_work(int noutput_items,
                                       gr_vector_const_void_star& input_items,
                                       gr_vector_void_star& output_items)
 {
-    // Input is taken in pieces, so that few frames wait for output.
-    constexpr std::size_t piece = 8192;
     const auto* const in = static_cast<const std::uint8_t*>(input_items[0]);
-    auto* const out = static_cast<std::uint8_t*>(output_items[0]);
     const std::size_t available = ninput_items[0];
-    const std::size_t capacity = std::max(noutput_items, output_multiple());
     const bool ended = ended_after(*this, available);
     read_tags(available);
+    d_emitter.begin_work(static_cast<std::uint8_t*>(output_items[0]),
+                         std::max(noutput_items, output_multiple()));
 
-    std::size_t taken = 0, given = 0;
-    for (;;) {
-        given += d_emitter.send(out + given, capacity - given);
-        if (!d_emitter.empty()) {
-            break;
-        }
+    std::size_t taken = 0;
+    while (d_emitter.empty()) {
         if (d_finder.pull(d_frame)) {
             emit(d_frame);
         } else if (taken < available) {
-            const auto n = std::min(available - taken, piece);
+            // A piece at a time, so that few frames wait for output.
+            const auto n = std::min(available - taken, d_finder.piece());
             push(in + taken * d_item_size, n);
             taken += n;
             publish();
@@ -157,9 +159,8 @@ int ccsds_deframer_impl::general_work(int noutput_items,
     }
     consume_each(int(taken));
     d_taken += taken;
-    d_emitter.add_tags(
-        given, nitems_written(0), [this](const tag_t& tag) { add_item_tag(0, tag); });
-    return int(given);
+    return d_emitter.end_work(nitems_written(0),
+                              [this](const tag_t& tag) { add_item_tag(0, tag); });
 }
 
 void ccsds_deframer_impl::read_tags(std::size_t available)
@@ -220,46 +221,23 @@ void ccsds_deframer_impl::emit(const ccsds_frame& frame)
             tag.offset = first + std::min<std::uint64_t>(item, items - 1);
             d_emitter.hold(std::move(tag));
         });
-    // Making the dictionary takes longer than all other work for the frame.
     const bool needed = d_emitter.has_status_tag(frame.good) || d_emitter.sends_pdus();
     const auto* const bytes =
         soft ? reinterpret_cast<const std::uint8_t*>(frame.soft.data())
              : frame.bytes.data();
     d_emitter.append(
-        bytes, items, needed ? state_of(frame) : pmt::PMT_NIL, frame.good, !soft);
-}
-
-// Returns the dictionary of the tag ccsds_frame.
-pmt::pmt_t ccsds_deframer_impl::state_of(const ccsds_frame& frame) const
-{
-    auto state = pmt::make_dict();
-    const auto add = [&](const char* key, const pmt::pmt_t& value) {
-        state = pmt::dict_add(state, pmt::mp(key), value);
-    };
-    add("good", pmt::from_bool(frame.good));
-    if (!frame.corrected.empty()) {
-        add("corrected", pmt::init_s32vector(frame.corrected.size(), frame.corrected));
-    }
-    add("marker_found", pmt::from_bool(frame.marker_found));
-    add("marker_correlation", pmt::from_double(frame.marker_correlation));
-    add("inverted", pmt::from_bool(frame.inverted));
-    add("orientation", pmt::from_long(long(frame.orientation)));
-    add("position", pmt::from_uint64(frame.position));
-    if (d_channel_error_rate) {
-        add("channel_error_rate", d_channel_error_rate);
-    }
-    return state;
+        bytes, items, needed ? d_state.of(frame) : pmt::pmt_t(), frame.good, !soft);
 }
 
 // Reads the channel error rate from a tag of the Viterbi decoder.
 void ccsds_deframer_impl::on_passed(const held_tag& tag)
 {
     if (pmt::eq(tag.key, d_ber_key)) {
-        d_channel_error_rate = tag.value;
+        d_state.set_error_rate(tag.value);
     } else if (pmt::eq(tag.key, d_lock_key) && pmt::is_dict(tag.value)) {
         const auto rate = pmt::dict_ref(tag.value, d_error_rate_key, pmt::PMT_NIL);
         if (pmt::is_real(rate)) {
-            d_channel_error_rate = rate;
+            d_state.set_error_rate(rate);
         }
     }
 }

@@ -8,6 +8,7 @@
 
 #include "blocks/common/input_port.h"
 #include "frame_emitter.h"
+#include "frame_state.h"
 #include <gnuradio/gpufec/ccsds.h>
 #include <gnuradio/gpufec/ccsds_deframer.h>
 #include <atomic>
@@ -28,7 +29,8 @@ public:
                         input_format format,
                         float soft_scale,
                         status_tags tags,
-                        const std::string& length_tag);
+                        const std::string& length_tag,
+                        unsigned threads);
 
     bool start() override;
     void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
@@ -58,7 +60,6 @@ private:
     void read_tags(std::size_t available);
     void push(const void* in, std::size_t count);
     void emit(const ccsds_frame& frame);
-    pmt::pmt_t state_of(const ccsds_frame& frame) const;
     void on_passed(const held_tag& tag);
     void publish();
     void tell(const char* event, const std::string& text = "");
@@ -71,6 +72,7 @@ private:
 
     ccsds_frame_finder d_finder;
     frame_emitter d_emitter;
+    frame_state d_state;
     ccsds_frame d_frame; // a member, so that its memory is reused
     std::vector<std::int8_t> d_soft;
 
@@ -78,7 +80,6 @@ private:
     std::uint64_t d_taken = 0;
     std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream, see start()
     input_tags d_input_tags;
-    pmt::pmt_t d_channel_error_rate; // null before the first tag
     bool d_finished = false;
 
     // State and time of the last published status message.

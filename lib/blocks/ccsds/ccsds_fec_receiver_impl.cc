@@ -57,6 +57,7 @@ ccsds_deframer_options deframer_part(const options& given, bool behind_viterbi, 
     part.drop_failed = given.drop_failed;
     part.status_tags = ldpc ? status_tags::all : given.status_tags;
     part.length_tag = ldpc ? "packet_len" : given.length_tag;
+    part.threads = given.threads;
     part.false_alarm = given.false_alarm;
     part.flywheel = given.flywheel;
     return part;

@@ -12,6 +12,7 @@
 #include <pmt/pmt.h>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gr::gpufec {
@@ -25,11 +26,11 @@ public:
     frame_emitter(gr::block& block, const std::string& length_tag, status_tags tags)
         : d_block(block),
           d_port(pmt::mp("pdus")),
-          d_source(pmt::mp(block.alias())),
           d_length_key(length_tag.empty() ? pmt::pmt_t() : pmt::mp(length_tag)),
           d_frame_key(pmt::mp("ccsds_frame")),
           d_status_tags(tags)
     {
+        d_tag.srcid = pmt::mp(block.alias());
         block.message_port_register_out(d_port);
     }
 
@@ -41,7 +42,7 @@ public:
         d_sent = d_before = d_emitted = 0;
     }
 
-    //! Returns whether all items were sent.
+    //! Returns whether all items were sent. Otherwise the output is full.
     bool empty() const { return d_sent == d_items.size(); }
     //! Returns the index in the output of the next item that is appended.
     std::uint64_t next_item() const { return d_before + d_items.size(); }
@@ -56,14 +57,25 @@ public:
         return d_status_tags == status_tags::all ||
                (d_status_tags == status_tags::failures && !good);
     }
+    //! Begins a call of general_work() that can emit \p capacity items to \p out.
+    void begin_work(std::uint8_t* out, std::size_t capacity)
+    {
+        d_out = out;
+        d_capacity = capacity;
+        d_given = 0;
+        send();
+        // This query takes as long as decoding a frame.
+        d_sends_pdus = !pmt::is_null(d_block.message_subscribers(d_port));
+    }
     //! Returns whether PDUs are received.
-    bool sends_pdus() const { return !pmt::is_null(d_block.message_subscribers(d_port)); }
+    bool sends_pdus() const { return d_sends_pdus; }
 
     //! Adds a tag of an item that is not sent yet.
     void hold(held_tag tag) { d_tags.hold(std::move(tag)); }
 
     /*!
-     * \brief Appends a frame. If all items were sent, their memory is reused.
+     * \brief Emits a frame, or the part of it for which the output has space, and stores
+     * the rest. All earlier items must have been sent.
      * \param items the frame's items, one byte each
      * \param count number of items
      * \param state the value of the tag ccsds_frame and metadata of the PDU; not used
@@ -77,56 +89,65 @@ public:
                 bool good,
                 bool as_pdu)
     {
-        if (empty()) {
-            d_before += d_items.size();
-            d_items.clear();
-            d_sent = 0;
-        }
-        tag_t tag;
-        tag.offset = next_item();
-        tag.srcid = d_source;
+        d_tag.offset = next_item();
         if (d_length_key) {
-            tag.key = d_length_key;
-            tag.value = pmt::from_long(long(count));
-            d_tags.hold(tag);
+            if (!d_length || std::exchange(d_count, count) != count) {
+                d_length = pmt::from_long(long(count));
+            }
+            d_tag.key = d_length_key;
+            d_tag.value = d_length;
+            d_tags.hold(d_tag);
         }
         if (has_status_tag(good)) {
-            tag.key = d_frame_key;
-            tag.value = state;
-            d_tags.hold(tag);
+            d_tag.key = d_frame_key;
+            d_tag.value = state;
+            d_tags.hold(d_tag);
         }
-        d_items.insert(d_items.end(), items, items + count);
+        const auto n = std::min(count, d_capacity - d_given);
+        std::copy_n(items, n, d_out + d_given);
+        d_given += n;
+        d_before += d_items.size() + n;
+        d_items.assign(items + n, items + count);
+        d_sent = 0;
         if (as_pdu && sends_pdus()) {
             d_block.message_port_pub(d_port,
                                      pmt::cons(state, pmt::init_u8vector(count, items)));
         }
     }
 
-    //! Copies up to \p capacity items to \p out, and returns their number.
-    std::size_t send(std::uint8_t* out, std::size_t capacity)
-    {
-        const auto n = std::min(capacity, d_items.size() - d_sent);
-        std::copy_n(d_items.begin() + d_sent, n, out);
-        d_sent += n;
-        return n;
-    }
-
-    //! Adds the tags of \p count items that the block is about to emit. \p add takes
-    //! them; \p written is the block's nitems_written(0).
+    //! Ends a call of general_work(), and returns its number of emitted items. \p add
+    //! takes their tags; \p written is the block's nitems_written(0).
     template <class Add>
-    void add_tags(std::size_t count, std::uint64_t written, Add&& add)
+    int end_work(std::uint64_t written, Add&& add)
     {
-        d_tags.give(d_emitted + count, written - d_emitted, add);
-        d_emitted += count;
+        d_tags.give(d_emitted + d_given, written - d_emitted, add);
+        d_emitted += d_given;
+        return int(d_given);
     }
 
 private:
+    // Emits stored items.
+    void send()
+    {
+        const auto n = std::min(d_capacity, d_items.size() - d_sent);
+        std::copy_n(d_items.begin() + d_sent, n, d_out);
+        d_sent += n;
+        d_given += n;
+    }
+
     gr::block& d_block;
-    const pmt::pmt_t d_port, d_source, d_length_key, d_frame_key;
+    const pmt::pmt_t d_port, d_length_key, d_frame_key;
     const status_tags d_status_tags;
-    std::vector<std::uint8_t> d_items;
+    bool d_sends_pdus = false;
+    tag_t d_tag;         // a member, so that its source is not copied for each tag
+    pmt::pmt_t d_length; // value of the last length tag, for d_count items; or null
+    std::size_t d_count = 0;
+    std::uint8_t* d_out = nullptr; // output of this call, with d_given items
+    std::size_t d_capacity = 0, d_given = 0;
+    std::vector<std::uint8_t> d_items; // end of the last frame
     std::size_t d_sent = 0;
-    // Items appended before d_items, and emitted, since the beginning of the stream.
+    // Items before d_items, and emitted in earlier calls, since the beginning of the
+    // stream.
     std::uint64_t d_before = 0, d_emitted = 0;
     tag_queue d_tags;
 };

@@ -55,9 +55,7 @@ int ldpc_frames::general_work(int noutput_items,
                               gr_vector_void_star& output_items)
 {
     const auto* const in = static_cast<const std::uint8_t*>(input_items[0]);
-    auto* const out = static_cast<std::uint8_t*>(output_items[0]);
     const std::size_t available = ninput_items[0];
-    const std::size_t capacity = std::max(noutput_items, output_multiple());
     const auto read = nitems_read(0);
     const auto fetch = [&](std::vector<tag_t>& tags, std::uint64_t from) {
         get_tags_in_range(tags, 0, read + from, read + available);
@@ -69,12 +67,10 @@ int ldpc_frames::general_work(int noutput_items,
         return d_emitter.is_length(tag.key);
     });
 
-    std::size_t taken = 0, given = 0;
-    for (;;) {
-        given += d_emitter.send(out + given, capacity - given);
-        if (!d_emitter.empty() || taken == available) {
-            break;
-        }
+    d_emitter.begin_work(static_cast<std::uint8_t*>(output_items[0]),
+                         std::max(noutput_items, output_multiple()));
+    std::size_t taken = 0;
+    while (d_emitter.empty() && taken < available) {
         const auto n = std::min(available - taken, d_frame_bytes - d_frame.size());
         d_frame.insert(d_frame.end(), in + taken, in + taken + n);
         taken += n;
@@ -85,9 +81,8 @@ int ldpc_frames::general_work(int noutput_items,
         }
     }
     consume_each(int(taken));
-    d_emitter.add_tags(
-        given, nitems_written(0), [this](const tag_t& tag) { add_item_tag(0, tag); });
-    return int(given);
+    return d_emitter.end_work(nitems_written(0),
+                              [this](const tag_t& tag) { add_item_tag(0, tag); });
 }
 
 // Appends the complete frame, which ends before item d_taken, to the output.

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 #include <stdexcept>
+#include <tuple>
 
 using namespace gr::gpufec;
 
@@ -498,6 +499,66 @@ TEST(Ccsds, Variants_GiveTheSameFrames)
     }
 }
 
+// Several threads decode frames before the tracker asks for them, also where it then looks
+// elsewhere.
+TEST(Ccsds, Threads_GiveTheSameFrames)
+{
+    auto framing = framing_of("ccsds-223", 223);
+    framing.constellation = "qpsk";
+    framing.drop_failed = false;
+    telemetry sent(framing, 1500, 23);
+    std::mt19937 random(24);
+    for (unsigned i = 0; i < 60; ++i) {
+        const auto at = random() % (sent.bits.size() - 2 * sent.period);
+        switch (i % 4) {
+        case 0:
+            sent.remove(at, 1 + random() % 40);
+            break;
+        case 1:
+            sent.flip(at, sent.bits.size() - at); // from here on inverted
+            break;
+        case 2:
+            sent.flip(at, random() % 600);
+            break;
+        default:
+            sent.insert(at, random() % 3000, i);
+        }
+    }
+    const auto soft = sent.soft(40, 0.35);
+    const auto packed = sent.packed();
+    const auto facts = [&](unsigned threads, bool is_soft, std::size_t piece) {
+        ccsds_frame_finder finder(framing, is_soft, "", threads);
+        const auto found = is_soft ? find_frames(finder, soft, piece)
+                                   : find_frames(finder, packed, piece);
+        std::vector<std::tuple<bytes, std::vector<int>, std::uint64_t, bool, bool, double>>
+            all;
+        for (const auto& f : found) {
+            all.emplace_back(f.bytes,
+                             f.corrected,
+                             f.position,
+                             f.good,
+                             f.inverted,
+                             f.marker_correlation);
+        }
+        const auto n = finder.counts();
+        return std::pair(all,
+                         std::vector{ n.frames, n.failed, n.corrected, n.missed, n.locks,
+                                      n.losses, n.slips, n.unconfirmed, n.cut });
+    };
+    for (const bool is_soft : { false, true }) {
+        const auto expected = facts(1, is_soft, 100000);
+        EXPECT_LT(1300u, expected.second[0]);
+        EXPECT_LT(20u, expected.second[1]);
+        EXPECT_LT(10u, expected.second[6]);
+        for (const unsigned threads : { 2, 3 }) {
+            for (const std::size_t piece : { 3000u, 1000000u }) {
+                EXPECT_TRUE(expected == facts(threads, is_soft, piece))
+                    << threads << " threads, pieces of " << piece;
+            }
+        }
+    }
+}
+
 TEST(Ccsds, InvalidParameters_AreRefusedByName)
 {
     const auto refused = [](const ccsds_framing& framing, bool soft = false) {
@@ -529,6 +590,10 @@ TEST(Ccsds, InvalidParameters_AreRefusedByName)
     framing = framing_of("none", 100);
     framing.false_alarm = 1e-30;
     EXPECT_EQ("false_alarm", refused(framing));
+    for (const unsigned threads : { 0, 257 }) {
+        EXPECT_THROW(ccsds_frame_finder(framing_of("none", 100), false, "", threads),
+                     std::invalid_argument);
+    }
 }
 
 } // namespace
