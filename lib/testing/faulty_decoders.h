@@ -108,7 +108,8 @@ protected:
         static const std::set<std::string> calls{
             "cudaHostRegister",  "cudaHostUnregister", "cudaFree",
             "cudaStreamDestroy", "cudaEventDestroy",   "cudaStreamSynchronize",
-            "cudaStreamQuery",   "cudaSetDevice",      "cudaGetLastError"
+            "cudaStreamQuery",   "cudaSetDevice",      "cudaGetLastError",
+            "cudaPointerGetAttributes"
         };
         return calls.count(call) > 0;
     }

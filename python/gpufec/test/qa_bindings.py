@@ -22,7 +22,8 @@ DECODER_DEFAULTS = dict(
     packed_output=True, decode_length=0, overlap=0, batch=0, slots=3, max_latency_ms=50,
     backend="auto", device=0, threads=1, cuda_kernel="auto", length_tag_key="packet_len",
     devices=[], preset="", positive_bit=1, lock="off", lock_constellation="bpsk",
-    lock_presets=[], lock_memory=1000000, status_period_s=0, device_timeout_ms=10000, lock_first_item="i")
+    lock_presets=[], lock_memory=1000000, status_period_s=0, device_timeout_ms=10000, lock_first_item="i",
+    io="host")
 ENCODER_DEFAULTS = dict(
     constraint_length=None, polynomials=None, puncturing=None, termination=None,
     frame_bits=0, packed_input=True, packed_output=True, preset="", length_tag="packet_len")
