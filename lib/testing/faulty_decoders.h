@@ -106,9 +106,9 @@ protected:
     static bool harmless(const std::string& call)
     {
         static const std::set<std::string> calls{
-            "cudaHostRegister",  "cudaHostUnregister", "cudaFree",
-            "cudaStreamDestroy", "cudaEventDestroy",   "cudaStreamSynchronize",
-            "cudaStreamQuery",   "cudaSetDevice",      "cudaGetLastError",
+            "cudaHostRegister",        "cudaHostUnregister", "cudaFree",
+            "cudaStreamDestroy",       "cudaEventDestroy",   "cudaStreamSynchronize",
+            "cudaStreamQuery",         "cudaSetDevice",      "cudaGetLastError",
             "cudaPointerGetAttributes"
         };
         return calls.count(call) > 0;

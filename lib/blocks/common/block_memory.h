@@ -142,8 +142,9 @@ protected:
             // Relative rates are positive. NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
-        // The size of a buffer that is not mapped twice is a multiple of the output multiple
-        // and of the rate's numerator. Their least common multiple must not be too large.
+        // The size of a buffer that is not mapped twice is a multiple of the output
+        // multiple and of the rate's numerator. Their least common multiple must not be
+        // too large.
         const auto whole = multiple - multiple % this->relative_rate_i();
         this->set_output_multiple(std::max(1, int(d_ports ? whole : multiple)));
         // For output in place, the ring has space for 1.5 times the output of all slots.

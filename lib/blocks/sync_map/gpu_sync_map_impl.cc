@@ -131,11 +131,9 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
                                      std::size_t frame_items,
                                      port_memory io)
     : gr::block("gpu_sync_map",
-                input_port(
-                    io, options.item_bytes(), options.mode == sync_mode::framed),
+                input_port(io, options.item_bytes(), options.mode == sync_mode::framed),
                 output_port(io, output_size(options))),
-      decoder_block(
-          options.item_bytes(), output_size(options), io, options.devices[0]),
+      decoder_block(options.item_bytes(), output_size(options), io, options.devices[0]),
       d_options(options),
       d_stream(options.mode == sync_mode::stream),
       d_bounds(bounds),

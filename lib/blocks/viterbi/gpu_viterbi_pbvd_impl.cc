@@ -55,12 +55,11 @@ gpu_viterbi_pbvd::sptr gpu_viterbi_pbvd::make(const gpu_viterbi_pbvd_options& gi
 {
     const auto options = decoder_options(given);
     require_from_0("status_period_s", given.status_period_s);
-    return gnuradio::make_block_sptr<gpu_viterbi_pbvd_impl>(
-        options,
-        given.packed_output,
-        given.length_tag_key,
-        given.status_period_s,
-        given.io);
+    return gnuradio::make_block_sptr<gpu_viterbi_pbvd_impl>(options,
+                                                            given.packed_output,
+                                                            given.length_tag_key,
+                                                            given.status_period_s,
+                                                            given.io);
 }
 
 gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,

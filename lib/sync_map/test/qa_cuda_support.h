@@ -101,8 +101,8 @@ inline std::vector<double> decode_all(const test_frames& data,
         const auto count = data.received[f].size();
         const auto* const items =
             options.soft_input
-                ? reinterpret_cast<const std::uint8_t*>(data.soft[f].data())
-                : data.received[f].data();
+                ? reinterpret_cast<const std::byte*>(data.soft[f].data())
+                : reinterpret_cast<const std::byte*>(data.received[f].data());
         for (std::size_t at = 0; at < count;) {
             const auto* const next = items + at * options.item_bytes();
             at += options.mode == sync_mode::stream
