@@ -500,8 +500,8 @@ TEST(Ccsds, Variants_GiveTheSameFrames)
     EXPECT_EQ(all[0], all[1]);
 }
 
-// Several threads decode frames before the tracker asks for them, also where it then looks
-// elsewhere.
+// Several threads decode frames before the tracker asks for them, also where it then
+// looks elsewhere.
 TEST(Ccsds, Threads_GiveTheSameFrames)
 {
     auto framing = framing_of("ccsds-223", 223);
@@ -531,7 +531,8 @@ TEST(Ccsds, Threads_GiveTheSameFrames)
         ccsds_frame_finder finder(framing, is_soft, "", threads);
         const auto found = is_soft ? find_frames(finder, soft, piece)
                                    : find_frames(finder, packed, piece);
-        std::vector<std::tuple<bytes, std::vector<int>, std::uint64_t, bool, bool, double>>
+        std::vector<
+            std::tuple<bytes, std::vector<int>, std::uint64_t, bool, bool, double>>
             all;
         for (const auto& f : found) {
             all.emplace_back(f.bytes,
@@ -543,8 +544,15 @@ TEST(Ccsds, Threads_GiveTheSameFrames)
         }
         const auto n = finder.counts();
         return std::pair(all,
-                         std::vector{ n.frames, n.failed, n.corrected, n.missed, n.locks,
-                                      n.losses, n.slips, n.unconfirmed, n.cut });
+                         std::vector{ n.frames,
+                                      n.failed,
+                                      n.corrected,
+                                      n.missed,
+                                      n.locks,
+                                      n.losses,
+                                      n.slips,
+                                      n.unconfirmed,
+                                      n.cut });
     };
     for (const bool is_soft : { false, true }) {
         const auto expected = facts(1, is_soft, 100000);
