@@ -329,7 +329,7 @@ class qa_sync_map(unittest.TestCase):
             insertion_cap=2, state_threshold=0.0, lattice_threshold=0.0, start_first=0,
             start_prior=[], end_first=0, end_prior=[], devices=[],
             positive_bit=0, device_timeout_ms=10000.0, bounds=False,
-            status_tags="all", frame_items=0)
+            status_tags="all", frame_items=0, io="host")
         for block, first, expected in (
                 (gpufec.gpu_sync_map, "codebook", decoder_defaults),
                 (gpufec.sync_encoder, "codebook",
