@@ -15,7 +15,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]((?:gnuradio|pmt)/[^>"]+)[>"]', re.
 FOLDERS = ("arrays", "bbframe", "bch", "channel", "common", "cuda", "demap", "dvbs", "framing",
            "ldpc", "pipeline", "reed_solomon", "sync_map", "viterbi")
 PUBLIC = ("api.h", "arrays.h", "backend.h", "bch.h", "ccsds.h", "decoder.h", "ldpc.h",
-          "pinned_memory.h", "reed_solomon.h", "spans.h", "sync_map.h", "sync_reads.h", "viterbi.h")
+          "pinned_memory.h", "reed_solomon.h", "spans.h", "sync_map.h", "sync_reads.h",
+          "viterbi.h", "wifi.h")
 
 
 def theirs(path):

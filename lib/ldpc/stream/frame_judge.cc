@@ -48,7 +48,7 @@ std::vector<float> spread(const ldpc_code& code, const float* sent, float zero)
     for (std::size_t i = 0; i < code.sent(); ++i) {
         const auto position = code.sent_positions()[i];
         if (position != ldpc_code::fill) {
-            all[position] = sent[i];
+            all[position] += sent[i]; // a bit may be sent several times
         }
     }
     return all;

@@ -23,9 +23,20 @@ void spread(const ldpc_code& code, Value certain, const std::byte* values, std::
         to[position] = certain;
     }
     const auto& sent = code.sent_positions();
-    for (std::size_t i = 0; i < sent.size(); ++i) {
+    // Values of repetitions, which follow the values of all different bits, are added.
+    const auto different = std::min<std::size_t>(
+        sent.size(), code.n() - code.punctured().size() - code.shortened().size());
+    for (std::size_t i = 0; i < different; ++i) {
         if (sent[i] != ldpc_code::fill) {
             to[sent[i]] = from[i];
+        }
+    }
+    for (std::size_t i = different; i < sent.size(); ++i) {
+        if (sent[i] != ldpc_code::fill) {
+            auto sum = to[sent[i]] + from[i]; // of type int or float
+            using sum_type = decltype(sum);
+            sum = std::clamp(sum, sum_type(-certain), sum_type(certain));
+            to[sent[i]] = Value(sum);
         }
     }
 }

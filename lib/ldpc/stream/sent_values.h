@@ -15,7 +15,8 @@ namespace gr::gpufec::ldpc {
  * \brief Copies the quantised values of sent bits to their positions in a codeword.
  *
  * Values of punctured positions become 0, and those of shortened positions become the
- * rule's channel limit, which means a certain 0.
+ * rule's channel limit, which means a certain 0. The values of a bit that is sent several
+ * times are added, within the channel limit.
  */
 void spread_sent(const ldpc_code& code,
                  const setup& setup,

@@ -1,0 +1,200 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The decoder of Wi-Fi PPDUs, which distributes channel values to codewords and joins
+ * their messages. */
+
+#include "common/packed_bits.h"
+#include "common/refuse.h"
+#include "frame_adapter.h"
+#include <gnuradio/gpufec/wifi.h>
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace gr::gpufec {
+
+namespace {
+
+item_type type_of(const ldpc_options& options)
+{
+    return options.format == llr_format::float32 ? item_type::float32
+           : options.format == llr_format::int8  ? item_type::int8
+                                                 : item_type::uint8;
+}
+
+std::size_t item_bytes_of(const ldpc_options& options)
+{
+    return options.format == llr_format::float32 ? sizeof(float) : 1;
+}
+
+ldpc_options with_codes(ldpc_options options, const wifi_ppdu& ppdu)
+{
+    options.codes = ppdu.codes();
+    return options;
+}
+
+void check(const ldpc_options& options)
+{
+    if (options.codeword || options.keep_codeword || options.keep_soft ||
+        options.soft != ldpc_soft_output::none) {
+        refuse("output", "not messages", "PPDUs are decoded to messages");
+    }
+    if (options.symbols != ldpc_symbols::none) {
+        refuse("symbols", "not ldpc_symbols::none", "PPDUs have LLRs");
+    }
+}
+
+class ppdu_decoder : public ldpc::frame_adapter
+{
+public:
+    ppdu_decoder(const wifi_ppdu& ppdu, const ldpc_options& options, decoder_hooks hooks)
+        : frame_adapter(ldpc_decoder::make(with_codes(options, ppdu), std::move(hooks)),
+                        type_of(options),
+                        item_bytes_of(options)),
+          d_ppdu(ppdu),
+          d_item_bytes(item_bytes_of(options)),
+          d_bits(ppdu.payload_bits()),
+          d_packed((ppdu.payload_bits() + 7) / 8)
+    {
+    }
+
+    void reset() override
+    {
+        frame_adapter::reset();
+        begin_output();
+        d_frame = 0;
+        d_new_status.reset();
+    }
+    void select(unsigned code, unsigned) override
+    {
+        if (code != 0) {
+            throw std::out_of_range("code " + std::to_string(code) + " of 1");
+        }
+    }
+    void set_esn0_db(double) override {}
+    unsigned selected() const override { return 0; }
+    std::size_t frame_items() const override { return d_ppdu.coded_bits(); }
+    std::size_t output_bits(unsigned) const override { return d_ppdu.payload_bits(); }
+
+    bool ready() override { return complete(); }
+    bool done() override { return !complete() && d_inner->done(); }
+    bool wait(std::chrono::milliseconds limit) override
+    {
+        using clock = std::chrono::steady_clock;
+        const auto end = clock::now() + limit;
+        while (!complete()) {
+            const auto left =
+                std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now());
+            if (!d_inner->wait(std::max(left, std::chrono::milliseconds(0)))) {
+                return complete();
+            }
+        }
+        return true;
+    }
+    std::size_t pull(bit_span out) override
+    {
+        const auto& from = out.packed ? d_packed : d_bits;
+        if (out.size() == 0 || !complete()) {
+            return 0;
+        }
+        if (d_emitted == 0) {
+            d_status.frame = d_frame++;
+            d_new_status = d_status;
+        }
+        const auto n = std::min(out.size(), from.size() - d_emitted);
+        std::copy_n(from.begin() + d_emitted, n, out.data());
+        d_emitted += n;
+        if (d_emitted == from.size()) {
+            begin_output();
+        }
+        return n;
+    }
+    std::size_t pull(span<std::int8_t>) override
+    {
+        throw std::logic_error("the options of this decoder ask for bits");
+    }
+    std::optional<frame_status> status() override
+    {
+        return std::exchange(d_new_status, {});
+    }
+
+private:
+    bool push_frame(const std::byte* items, bool again) override
+    {
+        if (!again) {
+            d_codeword = 0;
+            d_pushed = d_in_codeword = 0;
+        }
+        while (d_codeword < d_ppdu.codewords()) {
+            const auto code = d_ppdu.code_of(d_codeword);
+            const auto n = d_ppdu.codes()[code].sent();
+            if (d_in_codeword == 0) {
+                d_inner->select(code);
+            }
+            const auto taken =
+                d_inner->push({ items + d_pushed * d_item_bytes, n - d_in_codeword });
+            d_pushed += taken;
+            d_in_codeword += taken;
+            if (d_in_codeword < n) {
+                return false;
+            }
+            d_in_codeword = 0;
+            ++d_codeword;
+        }
+        return true;
+    }
+
+    void begin_output()
+    {
+        d_gathered = d_emitted = 0;
+        d_status = {};
+    }
+
+    // Gathers decoded bits, and returns whether those of a PPDU are complete.
+    bool complete()
+    {
+        while (d_gathered < d_bits.size()) {
+            const auto n = d_inner->pull(unpacked_bits(span(d_bits).from(d_gathered)));
+            if (n == 0) {
+                return false;
+            }
+            d_gathered += n;
+            if (const auto own = d_inner->status()) {
+                d_status.iterations = std::max(d_status.iterations, own->iterations);
+                d_status.unsatisfied += own->unsatisfied;
+            }
+            if (d_gathered == d_bits.size()) {
+                pack_bits(d_bits.data(), d_bits.size(), d_packed.data());
+            }
+        }
+        return true;
+    }
+
+    const wifi_ppdu d_ppdu;
+    const std::size_t d_item_bytes;
+    // The PPDU being pushed: the current codeword, and the number of its items and of all
+    // items that the inner decoder has.
+    unsigned d_codeword = 0;
+    std::size_t d_in_codeword = 0, d_pushed = 0;
+    // The PPDU being pulled.
+    std::vector<std::uint8_t> d_bits, d_packed;
+    std::size_t d_gathered = 0, d_emitted = 0;
+    frame_status d_status{};
+    std::uint64_t d_frame = 0;                // number of the next PPDU
+    std::optional<frame_status> d_new_status; // not yet taken by status()
+};
+
+} // namespace
+
+ldpc_decoder::sptr make_wifi_ppdu_decoder(const wifi_ppdu& ppdu,
+                                          const ldpc_options& options,
+                                          decoder_hooks hooks)
+{
+    check(options);
+    return std::make_shared<ppdu_decoder>(ppdu, options, std::move(hooks));
+}
+
+} // namespace gr::gpufec
