@@ -10,6 +10,7 @@
 #include <gnuradio/gpufec/wifi.h>
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -64,6 +65,9 @@ public:
     void reset() override
     {
         frame_adapter::reset();
+        d_begun = false;
+        d_dropped.clear();
+        d_before_pushed = d_before_pulled = 0;
         begin_output();
         d_frame = 0;
         d_new_status.reset();
@@ -78,6 +82,20 @@ public:
     unsigned selected() const override { return 0; }
     std::size_t frame_items() const override { return d_ppdu.coded_bits(); }
     std::size_t output_bits(unsigned) const override { return d_ppdu.payload_bits(); }
+
+    void drop_incomplete() override
+    {
+        if (d_begun) {
+            std::size_t bits = 0;
+            for (unsigned c = 0; c < d_codeword; ++c) {
+                bits += d_ppdu.codes()[d_ppdu.code_of(c)].k();
+            }
+            d_inner->drop_incomplete();
+            d_dropped.push_back({ d_before_pushed++, bits });
+            d_begun = false;
+        }
+        frame_adapter::drop_incomplete();
+    }
 
     bool ready() override { return complete(); }
     bool done() override { return !complete() && d_inner->done(); }
@@ -108,6 +126,7 @@ public:
         std::copy_n(from.begin() + d_emitted, n, out.data());
         d_emitted += n;
         if (d_emitted == from.size()) {
+            ++d_before_pulled;
             begin_output();
         }
         return n;
@@ -122,6 +141,13 @@ public:
     }
 
 private:
+    // A PPDU that was dropped after its first codewords had been pushed to the inner
+    // decoder.
+    struct dropped_ppdu {
+        std::uint64_t before; // number of PPDUs before this one
+        std::size_t bits;     // number of message bits of the codewords
+    };
+
     bool push_frame(const std::byte* items, bool again) override
     {
         if (!again) {
@@ -139,11 +165,14 @@ private:
             d_pushed += taken;
             d_in_codeword += taken;
             if (d_in_codeword < n) {
+                d_begun = true;
                 return false;
             }
             d_in_codeword = 0;
             ++d_codeword;
         }
+        d_begun = false;
+        ++d_before_pushed;
         return true;
     }
 
@@ -153,11 +182,27 @@ private:
         d_status = {};
     }
 
-    // Gathers decoded bits, and returns whether those of a PPDU are complete.
+    // Gathers decoded bits, and returns whether those of a PPDU are complete. The bits of
+    // dropped PPDUs are discarded.
     bool complete()
     {
-        while (d_gathered < d_bits.size()) {
-            const auto n = d_inner->pull(unpacked_bits(span(d_bits).from(d_gathered)));
+        while (!d_dropped.empty() && d_dropped.front().before == d_before_pulled) {
+            if (!gather(d_dropped.front().bits)) {
+                return false;
+            }
+            d_dropped.pop_front();
+            ++d_before_pulled;
+            begin_output();
+        }
+        return gather(d_bits.size());
+    }
+
+    // Gathers up to \p count bits of a PPDU, and returns whether there are as many.
+    bool gather(std::size_t count)
+    {
+        while (d_gathered < count) {
+            const auto n =
+                d_inner->pull({ d_bits.data() + d_gathered, count - d_gathered, false });
             if (n == 0) {
                 return false;
             }
@@ -179,6 +224,10 @@ private:
     // items that the inner decoder has.
     unsigned d_codeword = 0;
     std::size_t d_in_codeword = 0, d_pushed = 0;
+    bool d_begun = false; // whether the inner decoder has taken only a part of it
+    std::deque<dropped_ppdu> d_dropped;
+    // Numbers of PPDUs, with dropped ones, before the one being pushed and pulled.
+    std::uint64_t d_before_pushed = 0, d_before_pulled = 0;
     // The PPDU being pulled.
     std::vector<std::uint8_t> d_bits, d_packed;
     std::size_t d_gathered = 0, d_emitted = 0;

@@ -348,6 +348,40 @@ TEST(ppdu_decoder, IncompletePpdu_IsDropped)
     EXPECT_EQ(o.statuses.size(), 1u);
 }
 
+TEST(ppdu_decoder, PpduDroppedWhileFull_LeavesTheOthers)
+{
+    const wifi_ppdu p(1500, 104, "1/2"); // 13 codewords
+    std::mt19937 random(9);
+    const std::size_t n = p.coded_bits();
+    bits sent, coded(n);
+    std::vector<std::int8_t> values;
+    for (unsigned i = 0; i < 3; ++i) {
+        const auto payload = random_bits(p.payload_bits(), random);
+        p.encode(payload.data(), coded.data());
+        const auto some = to_int8(receive(coded, 9, random));
+        values.insert(values.end(), some.begin(), some.end());
+        if (i != 1) {
+            sent.insert(sent.end(), payload.begin(), payload.end());
+        }
+    }
+    ldpc_options options;
+    options.batch = 5; // the slots hold the first PPDU and two codewords of the second
+    options.slots = 3;
+    options.backend = backend::cpu;
+    const auto decoder = make_wifi_ppdu_decoder(p, options);
+    EXPECT_EQ(decoder->push({ values.data(), 2 * n }), 2 * n - 1);
+    EXPECT_TRUE(decoder->full());
+    EXPECT_EQ(decoder->missing(), 1u);
+    decoder->drop_incomplete();
+    EXPECT_EQ(decoder->missing(), 0u);
+    values.erase(values.begin(), values.begin() + 2 * n);
+    const auto o = run(*decoder, values, false, 4);
+    EXPECT_EQ(o.items, sent);
+    ASSERT_EQ(o.statuses.size(), 2u);
+    EXPECT_EQ(o.statuses[1].frame, 1u);
+    EXPECT_EQ(o.statuses[1].unsatisfied, 0u);
+}
+
 TEST(ppdu_decoder, WrongValues_AreReportedAsViolatedChecks)
 {
     const wifi_ppdu p(300, 104, "1/2");
