@@ -92,7 +92,7 @@ public:
             d_ring.push_back(s.get());
             d_slots.push_back(std::move(s));
         }
-        // Comes last: after an exception, no destructor would unlock the pages.
+        // This step is last: after an exception, nothing would unlock the pages.
         for (auto& s : d_slots) {
             lock_pages(*s);
         }
@@ -506,7 +506,7 @@ private:
     }
 
     // Replaces the pages of borrowed output memory that an abandoned device may still
-    // write, and ends output in place, because no other device has pinned the new pages.
+    // write. Output is copied from now on, because no device has pinned the new pages.
     void replace_output() noexcept
     {
         d_output_pinned = false;
@@ -688,7 +688,7 @@ private:
     bool d_output_lost = false;   // whether replacing an abandoned device's pages failed
     std::function<bool()> d_replace_output;
     std::size_t d_kept_bytes = 0, d_pinned_input_bytes = 0, d_output_bytes = 0;
-    clock::time_point d_progress = {}; // latest time at which a batch was found finished
+    clock::time_point d_progress = {}; // when the latest end of a batch was detected
     std::vector<entry*> d_ring;        // slots in the order in which they are filled
     std::size_t d_fill = 0;            // index in d_ring of the slot to fill next
     std::deque<entry*> d_flight;       // submitted slots, oldest first

@@ -36,7 +36,7 @@ public:
 //! Severity of a message in the log.
 enum class log_level { info, warning, error };
 
-//! Callbacks for completion and logging. Exceptions of the callbacks are discarded.
+//! Callbacks for completion and logging. Exceptions that they throw are discarded.
 struct decoder_hooks {
     //! Called from any thread when output may be ready to pull, when an incomplete batch
     //! may be due() for flush(), or when a batch exceeds device_timeout_ms.
@@ -102,15 +102,15 @@ public:
     virtual bool full() const = 0;
     //! Returns whether finish() was called and all output has been pulled.
     virtual bool done() = 0;
-    //! Waits until output is ready, \p limit is over or no batch is in flight. Returns
-    //! whether output is ready.
+    //! Waits until output is ready, \p limit has elapsed or no batch is in flight.
+    //! Returns whether output is ready.
     virtual bool wait(std::chrono::milliseconds limit) = 0;
     //! Discards input and output, so that another stream can begin.
     virtual void reset() = 0;
 
     /*!
      * \brief Returns the diagnosis of unsuitable input, naming the parameter to change;
-     * "" if the input seems right.
+     * "" if no fault was detected.
      *
      * The diagnosis reports input in another format or scale, input that does not match
      * the code, and frames that cannot be decoded. The diagnosis is also logged once as a

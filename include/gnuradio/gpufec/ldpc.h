@@ -171,7 +171,7 @@ public:
      * \param punctured positions that are not sent and unknown to the decoder
      * \param shortened positions that are not sent and known to be 0; message bits among
      *        them are removed from the message
-     * \throws std::invalid_argument for a position twice or beyond the end, or if no bit
+     * \throws std::invalid_argument for a duplicate or too large position, or if no bit
      *         is left to be sent
      */
     ldpc_code with_positions(const std::vector<std::uint32_t>& punctured,
@@ -204,7 +204,7 @@ public:
     const std::string& name() const;
     unsigned n() const;        //!< number of bits of a codeword, sent or not
     unsigned k() const;        //!< number of message bits
-    unsigned checks() const;   //!< number of checks (rows), redundant ones included
+    unsigned checks() const;   //!< number of checks (rows), including redundant rows
     std::size_t edges() const; //!< number of ones in the matrix
     //! Returns the numbers of the bits that check \p c contains, each once.
     bits_view check(unsigned c) const;
@@ -386,8 +386,8 @@ struct ldpc_options : run_options {
     unsigned max_iterations = 25; //!< 1 to 1000
     bool early_stop = true;       //!< whether to stop once every check is satisfied
     bool codeword = false; //!< output all n bits of a codeword, not its k message bits
-    bool keep_codeword = false; //!< store the decided bits for ldpc_decoder::codeword()
-    //! Unless none: output n LLRs per frame, not bits.
+    bool keep_codeword = false; //!< store hard decisions for ldpc_decoder::codeword()
+    //! Unless it is none, the output is n LLRs per frame.
     ldpc_soft_output soft = ldpc_soft_output::none;
     bool keep_soft = false; //!< store LLRs for ldpc_decoder::llrs()
     float soft_scale = 0;   //!< steps per nat of output LLRs; 0: llr_scale
@@ -478,7 +478,7 @@ public:
     //! nothing if there is no such frame.
     virtual std::optional<frame_status> status() = 0;
 
-    //! With keep_codeword: returns the n decided bits of the frame that is being pulled,
+    //! With keep_codeword: returns the n hard decisions of the frame being pulled,
     //! eight per byte, the first most significant.
     virtual const std::vector<std::uint8_t>& codeword() const = 0;
 
