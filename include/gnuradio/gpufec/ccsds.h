@@ -71,19 +71,19 @@ struct ccsds_frame {
     //! right polarity and without the randomiser
     std::vector<std::int8_t> soft;
     //! index of the first bit or soft value of the marker in the input
-    std::uint64_t position;
+    std::uint64_t position = 0;
     //! false if the frame could not be decoded or, without Reed-Solomon, if its marker is
     //! missing
-    bool good;
-    bool marker_found; //!< whether the marker has a tolerated number of errors
+    bool good = false;
+    bool marker_found = false; //!< whether the marker has a tolerated number of errors
     //! correlation of the marker, 0 to 1: 1 − 2 e / n with e of n bits wrong, and with
     //! soft values Σ s·v / √(n·Σ v²) with signs s of the marker and soft values v
-    double marker_correlation;
-    bool inverted; //!< whether all bits were inverted
+    double marker_correlation = 0;
+    bool inverted = false; //!< whether all bits were inverted
     //! index of the orientation of the symbols: 0 as received; 1: rotated by 90 degrees;
     //! 2: second bit of each pair inverted; 3: bits of each pair exchanged; 4 and 5: as 1
     //! and 3 with pairs from consecutive symbols
-    unsigned orientation;
+    unsigned orientation = 0;
     //! corrected symbols per codeword, −1 for a codeword that could not be corrected;
     //! empty without Reed-Solomon
     std::vector<int> corrected;
