@@ -10,6 +10,7 @@
 #include <gnuradio/gpufec/decoder.h>
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <thread>
@@ -154,6 +155,23 @@ public:
                               std::size_t /*pitch*/,
                               std::size_t /*rows*/) const
     {
+    }
+    //! Copies output that a device has written in place of a slot's buffer \p output to
+    //! this buffer. \throws device_error
+    void copy_to_slot(std::byte* output, const borrowed_output& borrowed) const
+    {
+        const auto& [from, rows] = borrowed;
+        const auto count = borrowed.in_place_of_output() ? rows.rows : 0;
+        const bool on_device = count > 0 && has(from);
+        for (std::size_t i = 0; i < count; ++i) {
+            auto* const to = output + rows.first + i * rows.pitch;
+            const auto* const row = from + i * rows.bytes;
+            if (on_device) {
+                copy_to_host(to, row, rows.bytes, rows.bytes, 1);
+            } else {
+                std::memcpy(to, row, rows.bytes);
+            }
+        }
     }
 
     //! Reserves device memory for jobs whose input is in the caller's format, which the

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -272,13 +271,7 @@ public:
     {
         wait_idle([](const slot&) {});
         for (auto* s : d_flight) {
-            const auto [to, rows] = s->memory.borrowed;
-            const bool there = !s->memory.borrowed.in_place_of_output();
-            for (std::size_t i = 0; !there && i < rows.rows; ++i) {
-                std::memcpy(s->output + rows.first + i * rows.pitch,
-                            to + i * rows.bytes,
-                            rows.bytes);
-            }
+            s->user->copy_to_slot(s->output, s->memory.borrowed);
             s->put_to({});
         }
     }

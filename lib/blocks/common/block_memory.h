@@ -15,7 +15,9 @@
 #include <gnuradio/gpufec/decoder.h>
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace gr::gpufec {
 
@@ -73,9 +75,13 @@ protected:
     //! Returns the number of items that input 0 can hold.
     std::size_t max_available() const
     {
-        return d_ports ? d_ports->capacity()
-                       : this->detail()->input(0)->max_possible_items_available();
+        return copies_input() ? d_ports->capacity()
+                              : this->detail()->input(0)->max_possible_items_available();
     }
+    //! Returns whether input is copied from the scheduler's buffer in device memory.
+    bool copies_input() const { return d_ports && d_ports->copies_input(); }
+    //! Returns whether output is copied to the scheduler's buffer in device memory.
+    bool copies_output() const { return d_ports && d_ports->copies_output(); }
     //! Returns whether the decoder reads its input in place.
     bool borrows() const { return borrowed_input(); }
     //! Returns the number of borrowed items.
@@ -83,12 +89,13 @@ protected:
 
     //! Returns how many items must be in the ring for one of them to be new: the borrowed
     //! items, which stay in the ring, plus one. The result is at most the ring's size.
-    //! With ports in device memory, items leave the ring, and 0 is returned while some of
-    //! them are new.
+    //! If items are copied from device memory, they leave the ring, and 0 is returned
+    //! while some of them are new.
     int one_more()
     {
-        return d_ports ? d_ports->held() == borrowed()
-                       : int(std::min<std::size_t>(borrowed() + 1, max_available()));
+        return copies_input()
+                   ? d_ports->held() == borrowed()
+                   : int(std::min<std::size_t>(borrowed() + 1, max_available()));
     }
     // Returns the decoder's access to input in place; nullptr if input is copied.
     const pinned_input* borrowed_input() const
@@ -127,17 +134,17 @@ protected:
         if (this->active_backend() != "cuda" || as_the_user_says) {
             return;
         }
-        // Ports in device memory take large parts at a time, because each copy on the
-        // device has a latency. For input in place, the ring holds the input of all slots
-        // and spare batches. If the input of all slots plus 1/16 exceeds `widest` bytes,
-        // input is copied.
+        // Blocks in device memory process large parts at a time, because each kernel has
+        // a latency. For input in place, the ring holds the input of all slots and spare
+        // batches. If the input of all slots plus 1/16 exceeds `widest` bytes, input is
+        // copied.
         const auto in_flight = pinned_input::bytes_needed(engine());
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
         const bool in_place = borrows_input() && in_flight + in_flight / 16 <= widest;
         const auto wanted = in_place ? std::min(in_flight + spare, widest) : 0;
         const auto bytes =
-            d_ports ? device_buffer_bytes : std::max(wanted, wide_buffer_bytes);
+            std::max(wanted, d_ports ? device_buffer_bytes : wide_buffer_bytes);
         const auto multiple = std::min<std::size_t>(
             // Relative rates are positive. NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
@@ -148,21 +155,17 @@ protected:
         const auto whole = multiple - multiple % this->relative_rate_i();
         this->set_output_multiple(std::max(1, int(d_ports ? whole : multiple)));
         // For output in place, the ring has space for 1.5 times the output of all slots.
-        const auto out =
-            borrows_output() && !d_ports ? pinned_output::bytes_needed(engine()) : 0;
+        const auto out = borrows_output() ? pinned_output::bytes_needed(engine()) : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
             std::max<long>(4l * this->output_multiple(), to_borrow / d_output_size));
     }
 
-    // Begins a stream on the ports in device memory.
-    void begin_ports()
+    // Begins a stream on an input port in device memory.
+    void begin_input_port()
     {
         if (d_ports) {
-            for (const auto& text :
-                 d_ports->begin(engine(), *this, borrows_input(), borrows_output())) {
-                this->d_logger->warn("{}", text);
-            }
+            warn(d_ports->begin(engine(), *this, borrows_input()));
         }
     }
 
@@ -184,6 +187,7 @@ protected:
     void pin_output_ring()
     {
         if (d_ports && d_ports->gives_output()) {
+            warn(d_ports->begin_output(engine(), *this, borrows_output()));
             return;
         }
         const auto ring = this->detail()->output(0);
@@ -223,6 +227,13 @@ protected:
     pinned_ring<pinned_output> d_borrowed_output;
 
 private:
+    void warn(const std::vector<std::string>& messages)
+    {
+        for (const auto& text : messages) {
+            this->d_logger->warn("{}", text);
+        }
+    }
+
     // Minimum size of the input's ring in bytes if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
     // The same for an input in device memory.

@@ -69,7 +69,7 @@ public:
                 d_input_tags.clear();
                 d_detail = this->detail();
                 restart();
-                this->begin_ports();
+                this->begin_input_port();
                 this->borrow_input();
                 publish_status("started", engine().active_device());
             });
@@ -83,10 +83,12 @@ public:
     }
 
     // Unpins the rings, because the scheduler may replace them before the next start().
-    // The memory of device_ports stays.
     bool stop() override
     {
         return_rings();
+        if (d_ports && d_failure.empty()) {
+            guarded([this] { d_ports->stop(); });
+        }
         return Block::stop();
     }
 
@@ -159,9 +161,10 @@ public:
 
 protected:
     using memory::borrowed, memory::borrowed_input, memory::borrowed_output,
-        memory::borrows, memory::d_borrowed, memory::d_borrowed_output,
-        memory::d_input_size, memory::d_output_size, memory::d_ports, memory::engine,
-        memory::max_available, memory::one_more, memory::run, memory::space;
+        memory::borrows, memory::copies_input, memory::copies_output, memory::d_borrowed,
+        memory::d_borrowed_output, memory::d_input_size, memory::d_output_size,
+        memory::d_ports, memory::engine, memory::max_available, memory::one_more,
+        memory::run, memory::space;
 
     //! State of one input in a call of general_work(); taken includes borrowed items.
     struct input {
@@ -295,7 +298,7 @@ protected:
         in.items = static_cast<const std::byte*>(items);
         in.available = reader->items_available();
         in.ended = ended_after(*reader, in.available);
-        if (d_ports && port == 0) {
+        if (port == 0 && copies_input()) {
             in.available += d_ports->held();
         }
         return in;
@@ -466,7 +469,10 @@ private:
             second = look_at(1, input_items[1]);
         }
         auto* const port = out;
-        if (d_ports && d_ports->gives_output()) {
+        if (d_ports) {
+            d_ports->wait_for_others();
+        }
+        if (copies_output()) {
             out = d_ports->next_output();
             capacity = std::min(capacity, d_ports->output_bytes() / d_output_size);
         }
@@ -475,8 +481,8 @@ private:
         in.taken = before;
         d_consumed = 0;
         d_first = d_taken - before;
-        const auto arrived = d_ports ? bring_in(in) : 0;
-        if (!d_ports) {
+        const auto arrived = copies_input() ? bring_in(in) : 0;
+        if (!copies_input()) {
             read_tags(d_first, in.available);
         }
         std::size_t given = 0;
@@ -515,13 +521,13 @@ private:
         }
 
         d_taken += in.taken - before;
-        if (d_ports) {
+        if (copies_input()) {
             d_ports->release(d_consumed);
             this->consume(0, arrived);
         } else {
             this->consume(0, d_consumed);
         }
-        if (d_ports && d_ports->gives_output()) {
+        if (copies_output()) {
             d_ports->give(*this->detail()->output(0), port, given);
         }
         if (input_items.size() > 1) {
@@ -585,7 +591,8 @@ private:
         if (!memory) {
             return true;
         }
-        const auto free = d_ports ? d_ports->output_bytes() : space() * d_output_size;
+        const auto free =
+            copies_output() ? d_ports->output_bytes() : space() * d_output_size;
         const auto taken = std::min(free, given * d_output_size + held_output());
         return memory->borrow(out + taken, free - taken);
     }

@@ -31,16 +31,16 @@ bool is_before(const std::string& version, int api, int minor)
 }
 
 // Returns a warning if the buffer has several readers and this GNU Radio deadlocks then.
-std::string warning_of_readers(const gr::buffer& buffer, const char* port)
+std::vector<std::string> warning_of_readers(const gr::buffer& buffer, const char* port)
 {
     const auto readers = buffer.nreaders();
     if (readers < 2 || !is_before(gr::version(), 10, 13)) {
         return {};
     }
-    return "the buffer of the " + std::string(port) + " in device memory has " +
-           std::to_string(readers) + " readers, with which GNU Radio " + gr::version() +
-           " deadlocks (mended after 3.10.12 by gnuradio pull request 8029): copy the "
-           "items by a block for each reader";
+    return { "the buffer of the " + std::string(port) + " in device memory has " +
+             std::to_string(readers) + " readers, with which GNU Radio " + gr::version() +
+             " deadlocks (mended after 3.10.12 by gnuradio pull request 8029): copy the "
+             "items by a block for each reader" };
 }
 
 } // namespace
@@ -91,66 +91,117 @@ gr::io_signature::sptr output_port(port_memory io, std::size_t item_bytes)
                : gr::io_signature::make(1, 1, item_bytes);
 }
 
+// Begins a stream whose batches of all slots need \p needed bytes; 0: the decoder does
+// not access the memory in place. \p beginning is the device address of the scheduler's
+// buffer, \p margin the number of bytes that this buffer must have besides those needed.
+// Returns whether the decoder accesses the memory in place.
+template <class Memory>
+bool device_ports::port<Memory>::begin(decoder& d,
+                                       int device,
+                                       const gr::buffer_sptr& scheduled,
+                                       const void* beginning,
+                                       std::size_t needed,
+                                       std::size_t margin)
+{
+    reset();
+    if (needed > 0) {
+        bytes = scheduled->bufsize() * item;
+        if (scheduled->get_mapping_type() == buffer_mapping_type::double_mapped &&
+            bytes > needed + margin) {
+            memory.emplace(d, const_cast<void*>(beginning), 2 * bytes);
+            if (memory->pinned()) {
+                buffer = scheduled;
+                return true;
+            }
+        }
+        // While all slots are in flight, the ring has space for another half.
+        memory.reset();
+        ring = device_ring::make(device, needed + needed / 2, item);
+        bytes = ring->size();
+        memory.emplace(d, ring->data(), 2 * bytes);
+        if (memory->pinned()) {
+            return true;
+        }
+    }
+    pass_the_host();
+    return false;
+}
+
+template <class Memory>
+void device_ports::port<Memory>::reset()
+{
+    memory.reset(); // before the memory itself
+    buffer.reset();
+    ring.reset();
+    offset = 0;
+}
+
+template <class Memory>
+void device_ports::port<Memory>::pass_the_host()
+{
+    reset();
+    bytes = host_bytes / item * item;
+    host.resize(bytes);
+}
+
 device_ports::device_ports(port_memory io,
                            int device,
                            std::size_t input_item,
                            std::size_t output_item)
     : d_io(io),
       d_device(device),
-      d_input_item(input_item),
-      d_output_item(output_item),
-      d_copies(device_copies::make(device))
+      d_copies(device_copies::make(device)),
+      d_in(input_item),
+      d_out(output_item)
 {
 }
 
-std::vector<std::string> device_ports::begin(decoder& d,
-                                             const gr::block& block,
-                                             bool input_in_place,
-                                             bool output_in_place)
+std::vector<std::string>
+device_ports::begin(decoder& d, const gr::block& block, bool in_place)
 {
-    std::vector<std::string> messages;
-    const auto say = [&](const std::string& text) {
-        if (!text.empty()) {
-            messages.push_back(text);
-        }
-    };
-    d_input.reset();
-    d_output.reset();
-    d_first = d_held = d_next = 0;
-    say(warning_of_readers(*block.detail()->input(0)->buffer(), "input"));
-    const auto in_flight = input_in_place ? pinned_input::bytes_needed(d) : 0;
-    if (in_flight > 0) {
-        // While all slots are in flight, the ring has space for another half.
-        d_in_ring = device_ring::make(d_device, in_flight + in_flight / 2, d_input_item);
-        d_in_bytes = d_in_ring->size();
-        d_input.emplace(d, d_in_ring->data(), 2 * d_in_bytes);
-    }
-    if (!d_input || !d_input->pinned()) {
-        d_input.reset();
-        d_in_ring.reset();
-        d_in_bytes = host_bytes / d_input_item * d_input_item;
-        d_in_host.resize(d_in_bytes);
-        say("the input passes the host, because this decoder does not read it in place");
-    }
-    if (!gives_output()) {
-        return messages;
-    }
-    say(warning_of_readers(*block.detail()->output(0), "output"));
-    const auto out = output_in_place ? pinned_output::bytes_needed(d) : 0;
-    if (out > 0) {
-        d_out_ring = device_ring::make(d_device, out + out / 2, d_output_item);
-        d_out_bytes = d_out_ring->size();
-        d_output.emplace(d, d_out_ring->data(), 2 * d_out_bytes);
-    }
-    if (!d_output || !d_output->pinned()) {
-        d_output.reset();
-        d_out_ring.reset();
-        d_out_bytes = host_bytes / d_output_item * d_output_item;
-        d_out_host.resize(d_out_bytes);
-        say("the output passes the host, because this decoder does not write it in "
-            "place");
+    d_held = 0;
+    const auto in = block.detail()->input(0)->buffer();
+    auto messages = warning_of_readers(*in, "input");
+    if (!d_in.begin(d,
+                    d_device,
+                    in,
+                    in->_read_pointer(0),
+                    in_place ? pinned_input::bytes_needed(d) : 0,
+                    in->link()->output_multiple() * d_in.item)) {
+        messages.push_back(
+            "the input passes the host, because this decoder does not read it in place");
     }
     return messages;
+}
+
+std::vector<std::string>
+device_ports::begin_output(decoder& d, const gr::block& block, bool in_place)
+{
+    const auto out = block.detail()->output(0);
+    auto messages = warning_of_readers(*out, "output");
+    const auto written = out->nitems_written() % out->bufsize() * d_out.item;
+    if (!d_out.begin(d,
+                     d_device,
+                     out,
+                     static_cast<char*>(out->write_pointer()) - written,
+                     in_place ? pinned_output::bytes_needed(d) : 0,
+                     0)) {
+        messages.push_back("the output passes the host, because this decoder does not "
+                           "write it in place");
+    }
+    return messages;
+}
+
+void device_ports::stop()
+{
+    if (d_out.memory) {
+        d_out.memory->end();
+        d_out.reset();
+    }
+    if (d_in.buffer) {
+        d_in.memory->end();
+        d_in.pass_the_host();
+    }
 }
 
 std::size_t
@@ -161,39 +212,29 @@ device_ports::bring_in(gr::buffer& buffer, const void* items, std::size_t count)
         return 0;
     }
     gr_cuda::wait_for_items(buffer, d_copies->stream());
-    const auto held = d_held * d_input_item, bytes = n * d_input_item;
-    auto* to = d_in_host.data();
-    if (d_in_ring) {
-        to = d_in_ring->data() + (d_first + held) % d_in_bytes;
+    const auto held = d_held * d_in.item, bytes = n * d_in.item;
+    auto* to = d_in.data();
+    if (d_in.ring) {
+        to += (d_in.offset + held) % d_in.bytes;
     } else {
-        if (d_first + held + bytes > d_in_bytes) {
-            std::memmove(to, to + d_first, held);
-            d_first = 0;
+        if (d_in.offset + held + bytes > d_in.bytes) {
+            std::memmove(to, to + d_in.offset, held);
+            d_in.offset = 0;
         }
-        to += d_first + held;
+        to += d_in.offset + held;
     }
     (*d_copies)(to, items, bytes);
     d_held += n;
     return n;
 }
 
-const std::byte* device_ports::items() const
-{
-    return (d_in_ring ? d_in_ring->data() : d_in_host.data()) + d_first;
-}
-
 void device_ports::release(std::size_t items)
 {
     d_held -= items;
-    d_first += items * d_input_item;
-    if (d_in_ring) {
-        d_first %= d_in_bytes;
+    d_in.offset += items * d_in.item;
+    if (d_in.ring) {
+        d_in.offset %= d_in.bytes;
     }
-}
-
-std::byte* device_ports::next_output()
-{
-    return d_out_ring ? d_out_ring->data() + d_next : d_out_host.data();
 }
 
 void device_ports::give(gr::buffer& buffer, void* to, std::size_t items)
@@ -202,9 +243,23 @@ void device_ports::give(gr::buffer& buffer, void* to, std::size_t items)
         return;
     }
     gr_cuda::wait_for_space(buffer, d_copies->stream());
-    (*d_copies)(to, next_output(), items * d_output_item);
-    if (d_out_ring) {
-        d_next = (d_next + items * d_output_item) % d_out_bytes;
+    (*d_copies)(to, next_output(), items * d_out.item);
+    if (d_out.ring) {
+        d_out.offset = (d_out.offset + items * d_out.item) % d_out.bytes;
+    }
+}
+
+void device_ports::wait_for_others()
+{
+    bool waits = false;
+    if (d_in.buffer) {
+        waits |= gr_cuda::wait_for_items(*d_in.buffer, d_copies->stream());
+    }
+    if (d_out.buffer) {
+        waits |= gr_cuda::wait_for_space(*d_out.buffer, d_copies->stream());
+    }
+    if (waits) {
+        d_copies->wait();
     }
 }
 

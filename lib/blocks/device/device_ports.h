@@ -31,10 +31,11 @@ gr::io_signature::sptr output_port(port_memory io, std::size_t item_bytes);
 /*!
  * \brief The ports of one block in device memory.
  *
- * Buffers of the scheduler in device memory may move their items, and their blocks work
- * on streams of their own. Items are therefore copied, within the device, to a ring that
- * the decoder reads in place. Output goes the same way back. All copies have ended when a
- * call returns, so that consume() and produce() may follow.
+ * If the scheduler's buffer is mapped twice and holds the batches of all slots, the
+ * decoder reads and writes its items in place. Otherwise, the buffer may move its items,
+ * and items are copied, within the device, to a ring that the decoder reads in place.
+ * Output goes the same way back. All copies have ended when a call returns, so that
+ * consume() and produce() may follow.
  *
  * If the decoder cannot read input or write output in place, the items pass through host
  * memory.
@@ -48,61 +49,87 @@ public:
                  std::size_t input_item,
                  std::size_t output_item);
 
-    //! Begins a stream. \p in_place: whether the decoder may read input, and write
-    //! output, in place. Returns messages for the log.
-    //! \throws std::runtime_error if the device lacks memory, or if a port's buffer
+    //! Begins a stream. \p in_place: whether the decoder may read input in place. Returns
+    //! messages for the log.
+    //! \throws std::runtime_error if the device lacks memory, or if the port's buffer
     //!         belongs to another device or is not in device memory
+    std::vector<std::string> begin(decoder& d, const gr::block& block, bool in_place);
+    //! Prepares the output, likewise, at the beginning of a stream and after stop().
     std::vector<std::string>
-    begin(decoder& d, const gr::block& block, bool input_in_place, bool output_in_place);
+    begin_output(decoder& d, const gr::block& block, bool in_place);
+    //! Ends access to the scheduler's buffers. If the input was read in place, later
+    //! input of the same stream passes through host memory.
+    //! \throws device_error if a batch in flight fails
+    void stop();
 
     // Input
 
+    //! Returns whether items are copied from the scheduler's buffer, by bring_in().
+    bool copies_input() const { return !d_in.buffer; }
     //! Copies at most \p count items and returns how many were copied.
     std::size_t bring_in(gr::buffer& buffer, const void* items, std::size_t count);
-    //! Returns the address of the oldest item that is not released.
-    const std::byte* items() const;
-    //! Returns the number of items that are not released.
+    //! Returns the address of the oldest item that is copied and not released.
+    const std::byte* items() const { return d_in.data() + d_in.offset; }
+    //! Returns the number of items that are copied and not released.
     std::size_t held() const { return d_held; }
-    //! Returns the number of items for which the memory has space.
-    std::size_t capacity() const { return d_in_bytes / d_input_item; }
+    //! Returns the number of copied items for which the memory has space.
+    std::size_t capacity() const { return d_in.bytes / d_in.item; }
     void release(std::size_t items);
     //! Returns the decoder's access to the items; nullptr if they are in host memory.
-    pinned_input* input() { return d_input ? &*d_input : nullptr; }
-    const pinned_input* input() const { return d_input ? &*d_input : nullptr; }
+    pinned_input* input() { return d_in.memory ? &*d_in.memory : nullptr; }
+    const pinned_input* input() const { return d_in.memory ? &*d_in.memory : nullptr; }
 
     // Output
 
     bool gives_output() const { return d_io == port_memory::device; }
+    //! Returns whether output is copied to the scheduler's buffer, by give().
+    bool copies_output() const { return gives_output() && !d_out.buffer; }
     //! Returns the address of the next output, at which the decoder writes or to which it
     //! is pulled.
-    std::byte* next_output();
+    std::byte* next_output() { return d_out.data() + d_out.offset; }
     //! Returns the size in bytes of the memory from next_output() on.
-    std::size_t output_bytes() const { return d_out_bytes; }
+    std::size_t output_bytes() const { return d_out.bytes; }
     //! Copies the next \p items items to the output's buffer.
     void give(gr::buffer& buffer, void* to, std::size_t items);
     //! Returns the decoder's access to the output; nullptr if it passes the host.
-    pinned_output* output() { return d_output ? &*d_output : nullptr; }
+    pinned_output* output() { return d_out.memory ? &*d_out.memory : nullptr; }
+
+    //! Waits for the work of other blocks on the parts of the scheduler's buffers that
+    //! are accessed in place: until the input is written and free space is not read.
+    void wait_for_others();
 
 private:
+    // The memory of one port: the scheduler's buffer, a ring in device memory, or memory
+    // of the host. \tparam Memory pinned_input or pinned_output
+    template <class Memory>
+    struct port {
+        explicit port(std::size_t item_bytes) : item(item_bytes) {}
+        bool begin(decoder& d,
+                   int device,
+                   const gr::buffer_sptr& scheduled,
+                   const void* beginning,
+                   std::size_t needed,
+                   std::size_t margin);
+        void pass_the_host();
+        void reset();
+        std::byte* data() { return ring ? ring->data() : host.data(); }
+        const std::byte* data() const { return ring ? ring->data() : host.data(); }
+
+        const std::size_t item; // size in bytes
+        gr::buffer_sptr buffer; // the scheduler's, if the decoder accesses it in place
+        std::unique_ptr<device_ring> ring;
+        std::vector<std::byte> host;
+        std::size_t bytes = 0;
+        std::size_t offset = 0; // of the oldest item or of the next output, in bytes
+        std::optional<Memory> memory;
+    };
+
     const port_memory d_io;
     const int d_device;
-    const std::size_t d_input_item, d_output_item;
     std::unique_ptr<device_copies> d_copies;
-
-    // Input: a ring in device memory or, without one, memory of the host.
-    std::unique_ptr<device_ring> d_in_ring;
-    std::vector<std::byte> d_in_host;
-    std::size_t d_in_bytes = 0;
-    std::size_t d_first = 0; // offset of the oldest item, in bytes
-    std::size_t d_held = 0;  // number of items
-    std::optional<pinned_input> d_input;
-
-    // Output, likewise.
-    std::unique_ptr<device_ring> d_out_ring;
-    std::vector<std::byte> d_out_host;
-    std::size_t d_out_bytes = 0;
-    std::size_t d_next = 0; // offset of the next output, in bytes
-    std::optional<pinned_output> d_output;
+    port<pinned_input> d_in;
+    port<pinned_output> d_out;
+    std::size_t d_held = 0; // number of items
 };
 
 } // namespace gr::gpufec

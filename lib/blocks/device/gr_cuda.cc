@@ -15,21 +15,23 @@ namespace {
 // ended, so nobody has to wait.
 template <class Buffer, class = void>
 struct events {
-    static void wait_for_items(Buffer&, void*) {}
-    static void wait_for_space(Buffer&, void*) {}
+    static bool wait_for_items(Buffer&, void*) { return false; }
+    static bool wait_for_space(Buffer&, void*) { return false; }
 };
 
 template <class Buffer>
 struct events<Buffer,
               std::void_t<decltype(std::declval<Buffer&>().wait_device_ready({})),
                           decltype(std::declval<Buffer&>().wait_read_done({}))>> {
-    static void wait_for_items(Buffer& b, void* stream)
+    static bool wait_for_items(Buffer& b, void* stream)
     {
         b.wait_device_ready(static_cast<cudaStream_t>(stream));
+        return true;
     }
-    static void wait_for_space(Buffer& b, void* stream)
+    static bool wait_for_space(Buffer& b, void* stream)
     {
         b.wait_read_done(static_cast<cudaStream_t>(stream));
+        return true;
     }
 };
 
@@ -37,18 +39,16 @@ struct events<Buffer,
 
 gr::buffer_type device_buffer() { return gr::cuda_buffer::type; }
 
-void wait_for_items(gr::buffer& buffer, void* stream)
+bool wait_for_items(gr::buffer& buffer, void* stream)
 {
-    if (auto* const b = dynamic_cast<gr::cuda_buffer*>(&buffer)) {
-        events<gr::cuda_buffer>::wait_for_items(*b, stream);
-    }
+    auto* const b = dynamic_cast<gr::cuda_buffer*>(&buffer);
+    return b && events<gr::cuda_buffer>::wait_for_items(*b, stream);
 }
 
-void wait_for_space(gr::buffer& buffer, void* stream)
+bool wait_for_space(gr::buffer& buffer, void* stream)
 {
-    if (auto* const b = dynamic_cast<gr::cuda_buffer*>(&buffer)) {
-        events<gr::cuda_buffer>::wait_for_space(*b, stream);
-    }
+    auto* const b = dynamic_cast<gr::cuda_buffer*>(&buffer);
+    return b && events<gr::cuda_buffer>::wait_for_space(*b, stream);
 }
 
 } // namespace gr::gpufec::gr_cuda

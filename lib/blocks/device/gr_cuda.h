@@ -17,12 +17,13 @@ namespace gr::gpufec::gr_cuda {
 gr::buffer_type device_buffer();
 
 //! Makes later work on the CUDA stream \p stream wait until the items that the buffer
-//! offers to readers are written. Does nothing for a buffer of another type.
-void wait_for_items(gr::buffer& buffer, void* stream);
+//! offers to readers are written. Returns false if there is nothing to wait for: the
+//! buffer is of another type or has no events.
+bool wait_for_items(gr::buffer& buffer, void* stream);
 
 //! Makes later work on the CUDA stream \p stream wait until the buffer's free space is
-//! no longer read. Does nothing for a buffer of another type.
-void wait_for_space(gr::buffer& buffer, void* stream);
+//! no longer read. The result is that of wait_for_items().
+bool wait_for_space(gr::buffer& buffer, void* stream);
 
 } // namespace gr::gpufec::gr_cuda
 

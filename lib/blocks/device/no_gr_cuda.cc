@@ -16,7 +16,7 @@ gr::buffer_type device_buffer()
         "gr-cuda was not found when it was configured; allowed is \"host\"");
 }
 
-void wait_for_items(gr::buffer&, void*) {}
-void wait_for_space(gr::buffer&, void*) {}
+bool wait_for_items(gr::buffer&, void*) { return false; }
+bool wait_for_space(gr::buffer&, void*) { return false; }
 
 } // namespace gr::gpufec::gr_cuda
