@@ -80,6 +80,8 @@ PYBIND11_MODULE(device_blocks, m)
 {
     using namespace gr::gpufec::bench;
     py::module::import("gnuradio.gr"); // registers the base classes of these blocks
+    m.attr("buffer_type") =
+        py::cast(gr::cuda_buffer::type, py::return_value_policy::reference);
     py::class_<device_source,
                gr::sync_block,
                gr::block,

@@ -7,32 +7,18 @@
 
 import os
 import pathlib
-import tempfile
 import unittest
 
 from qa_grc_case import grc_case
 
-# The domain of gr-cuda's ports, which gr-cuda defines.
-DOMAIN = """
-id: cuda
-label: CUDA
-color: "#b300ff"
-multiple_connections_per_input: false
-multiple_connections_per_output: true
-templates:
-""" + "".join(f"""
--   type: [{pair}]
-    connect: self.connect(${{ make_port_sig(source) }}, ${{ make_port_sig(sink) }})
-""" for pair in ("cuda, cuda", "cuda, stream", "stream, cuda"))
+DOMAIN = pathlib.Path(__file__).resolve().parents[4] / "lib" / "testing" / "gr_cuda" / "grc"
 
 
 class qa_grc_device_ports(grc_case):
     @classmethod
     def setUpClass(cls):
-        with tempfile.TemporaryDirectory() as folder:
-            (pathlib.Path(folder) / "cuda.domain.yml").write_text(DOMAIN, encoding="utf-8")
-            cls.more_definitions = folder, os.environ["GPUFEC_DEVICE_GRC_PATH"]
-            super().setUpClass()
+        cls.more_definitions = str(DOMAIN), os.environ["GPUFEC_DEVICE_GRC_PATH"]
+        super().setUpClass()
 
     def test_DeviceBlocks_HavePortsOfTheDomainOfGrCuda(self):
         for name in "viterbi_pbvd", "ldpc_dvbs2", "sync_map":
