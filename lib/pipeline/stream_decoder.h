@@ -177,12 +177,13 @@ public:
                    d_pipeline->pin_output(memory, bytes, replace);
         };
         d_pinned_output = can_borrow_output() && d_pin_output() ? memory : nullptr;
+        d_output_on_device = d_pinned_output && d_pipeline->active().has(memory);
         return d_pinned_output;
     }
     bool borrow_output(void* next, std::size_t bytes) override
     {
         d_output.borrow(static_cast<std::byte*>(next), bytes);
-        return d_output.empty() || d_output.place(borrowed_bytes());
+        return output_fits() && (d_output.empty() || d_output.place(borrowed_bytes()));
     }
     void release_output() override
     {
@@ -194,6 +195,7 @@ public:
     void unpin_output(void* memory) override
     {
         d_pinned_output = nullptr;
+        d_output_on_device = false;
         if (d_pipeline) {
             d_pipeline->unpin_output(memory);
         }
@@ -314,7 +316,7 @@ protected:
             const auto n = std::min(count - taken, items_wanted());
             if (n > 0) {
                 if (!d_input.borrowing()) {
-                    auto* const to = d_pipeline->filling()->input + d_input.bytes();
+                    auto* const to = filling()->input + d_input.bytes();
                     copy(n, d_input.item_bytes(), [&](std::size_t first, std::size_t m) {
                         store(taken + first, m, to + first * d_input.item_bytes());
                     });
@@ -364,11 +366,16 @@ protected:
         return d_caller_format;
     }
 
-    //! Returns the address at which the open batch's input begins; nullptr while every
-    //! slot is in flight.
+    //! Returns the slot of the open batch; nullptr while every slot is in flight, or
+    //! while memory of a device lacks space for the batch's output. The host cannot copy
+    //! output to this memory.
+    slot* filling() { return output_fits() ? d_pipeline->filling() : nullptr; }
+
+    //! Returns the address at which the open batch's input begins; nullptr if filling()
+    //! returns nullptr.
     const std::byte* open_input()
     {
-        auto* const s = d_pipeline->filling();
+        auto* const s = filling();
         return s ? d_input.open(s->input) : nullptr;
     }
 
@@ -386,7 +393,7 @@ protected:
     //! Submits the open batch, whose input the derived class has written into the slot.
     void submit(const job& j, const output_rows& rows = {})
     {
-        submit_from(j, d_pipeline->filling()->input, rows);
+        submit_from(j, filling()->input, rows);
     }
     //! Submits the open batch with input that begins at \p input.
     void submit_from(const job& j, const std::byte* input, const output_rows& rows)
@@ -454,6 +461,11 @@ private:
     std::size_t borrowed_bytes() const
     {
         return (borrows_bits() ? 8 : 1) * d_pipeline->active().limits().output_bytes;
+    }
+
+    bool output_fits() const
+    {
+        return !d_output_on_device || d_output.place(borrowed_bytes());
     }
 
     void begin_borrowing()
@@ -567,6 +579,7 @@ private:
     pinned_memory d_locked;          // pinned memory of borrowed input
     std::size_t d_judged = 0;        // number of items in judge_sample() so far
     void* d_pinned_output = nullptr; // memory for output in place; nullptr: none
+    bool d_output_on_device = false; // whether this memory is that of a device
     std::function<bool()> d_pin_output;
     std::atomic<bool> d_watching{ false };
     std::optional<deadline_timer> d_watchdog; // only if a device decodes

@@ -131,7 +131,7 @@ std::size_t ldpc_decoder_impl::add_input(const void* values, std::size_t count)
 {
     std::size_t taken = 0;
     advance();
-    while (taken < count && d_pipeline->filling()) {
+    while (taken < count && filling()) {
         if (d_have == 0) {
             d_kind = d_next;
         }
@@ -173,8 +173,8 @@ std::size_t ldpc_decoder_impl::skip(std::size_t count)
     if (!borrowing()) {
         return count;
     }
-    if (borrowed_capacity() == 0 && d_pipeline->filling()) {
-        send(*d_pipeline->filling());
+    if (borrowed_capacity() == 0 && filling()) {
+        send(*filling());
     }
     const auto n = std::min(count, borrowed_capacity());
     d_input.took(n);
@@ -259,7 +259,7 @@ std::size_t ldpc_decoder_impl::add_caller_frames(const void* values,
     const auto* const from =
         static_cast<const std::byte*>(values) + first * d_setup->caller_value_bytes();
     const auto at = d_filling->next_caller_frame();
-    auto* const to = caller_format_of(*d_pipeline->filling()) + at;
+    auto* const to = caller_format_of(*filling()) + at;
     add_caller_frame(at);
     const auto stride = d_filling->next_caller_frame() - at;
     std::size_t frames = 1;
@@ -315,14 +315,14 @@ std::size_t ldpc_decoder_impl::take_borrowed(std::size_t count)
     if (d_frame_judge) {
         d_frame_judge->select(now().code, now().constellation);
     }
-    while (taken < count && d_pipeline->filling()) {
+    while (taken < count && filling()) {
         if (d_have == 0) {
             d_kind = d_next;
         }
         const auto n = items_of(d_kind);
         const auto m = std::min({ count - taken, n - d_have, borrowed_capacity() });
         if (m == 0) { // skipped items have used up the capacity
-            send(*d_pipeline->filling());
+            send(*filling());
             continue;
         }
         d_input.took(m);
@@ -361,17 +361,13 @@ void ldpc_decoder_impl::store_borrowed()
     const auto* const borrowed = d_input.borrowed_position();
     if (symbols()) {
         d_filling->copy_borrowed([&](auto from, auto to, auto bytes) {
-            std::memcpy(
-                caller_format_of(*d_pipeline->filling()) + to, borrowed + from, bytes);
+            std::memcpy(caller_format_of(*filling()) + to, borrowed + from, bytes);
         });
     } else {
         for (const auto& f : d_filling->frames()) {
             const auto n = d_options.codes[f.code].n();
             input_format(d_setup->precision, d_options.format, f.factor, f.limit)
-                .convert(borrowed + f.caller_format,
-                         0,
-                         n,
-                         d_pipeline->filling()->input + f.input);
+                .convert(borrowed + f.caller_format, 0, n, filling()->input + f.input);
         }
         d_filling->copy_borrowed();
     }

@@ -116,7 +116,7 @@ private:
     std::byte* place_of_frame()
     {
         d_deadline.start();
-        return d_pipeline->filling()->input + d_filling->add(d_kind.code, soft_factor());
+        return filling()->input + d_filling->add(d_kind.code, soft_factor());
     }
 
     // Adds up to \p count frames of n values to the batch, and returns the number of
@@ -141,7 +141,7 @@ private:
 
     void advance() override
     {
-        auto* const slot = d_pipeline->filling();
+        auto* const slot = filling();
         if (slot && waiting() > 0 && (d_filling->full() || send_now())) {
             send(*slot);
         }

@@ -148,7 +148,7 @@ bool sync_decoder_impl::take_next()
 
 std::byte* sync_decoder_impl::next_input()
 {
-    return d_pipeline->filling()->input + d_count * d_setup->input_bytes();
+    return filling()->input + d_count * d_setup->input_bytes();
 }
 
 void sync_decoder_impl::added(stream_cutter::place place)
@@ -169,7 +169,7 @@ void sync_decoder_impl::send()
 
 void sync_decoder_impl::send_due()
 {
-    if (d_count > 0 && send_now() && d_pipeline->filling()) {
+    if (d_count > 0 && send_now() && filling()) {
         send();
     }
 }

@@ -75,7 +75,7 @@ protected:
     std::size_t waiting() const override { return d_count; }
 
     // Returns whether a frame can be written to the open slot.
-    bool open_slot() { return !d_next && d_pipeline->filling(); }
+    bool open_slot() { return !d_next && filling(); }
     std::byte* next_input();
     void added(stream_cutter::place place);
     virtual void send();

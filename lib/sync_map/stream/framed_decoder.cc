@@ -44,7 +44,7 @@ public:
         }
         if (kept > 0) {
             const auto size = d_setup->item_bytes();
-            std::memcpy(d_pipeline->filling()->input + d_layout.items_at + d_items * size,
+            std::memcpy(filling()->input + d_layout.items_at + d_items * size,
                         items.data(),
                         kept * size);
         }
@@ -165,7 +165,7 @@ private:
 
     void add_placed(const placed_frame& place, std::size_t count)
     {
-        auto* const table = reinterpret_cast<placed_frame*>(d_pipeline->filling()->input);
+        auto* const table = reinterpret_cast<placed_frame*>(filling()->input);
         table[d_count] = place;
         if (place.length > 0) {
             d_items = place.at + std::size_t(place.length);
@@ -219,9 +219,7 @@ private:
         const auto size = d_setup->item_bytes();
         const auto* const borrowed = d_input.borrowed_position();
         if (d_items > 0) {
-            std::memcpy(d_pipeline->filling()->input + d_layout.items_at,
-                        borrowed,
-                        d_items * size);
+            std::memcpy(filling()->input + d_layout.items_at, borrowed, d_items * size);
         }
         const auto kept = kept_of_open();
         const auto* const open =

@@ -46,8 +46,7 @@ public:
     {
         while (cut_next()) {
         }
-        if (!d_open.frames.empty() && (d.send_now() || d.d_next) &&
-            d.d_pipeline->filling()) {
+        if (!d_open.frames.empty() && (d.send_now() || d.d_next) && d.filling()) {
             send();
         }
     }
@@ -171,7 +170,7 @@ private:
     // neither was possible.
     bool cut_next()
     {
-        if (!d.d_pipeline->filling()) {
+        if (!d.filling()) {
             return false;
         }
         if (!d_again.empty()) {
@@ -277,14 +276,14 @@ private:
 
     stream_piece* open_pieces()
     {
-        return reinterpret_cast<stream_piece*>(d.d_pipeline->filling()->input);
+        return reinterpret_cast<stream_piece*>(d.filling()->input);
     }
 
     // Returns the address at which the next whole frame of the open slot is written.
     std::byte* next_whole()
     {
         open_pieces()[d_open.frames.size()] = { std::int32_t(d_open.whole), 0 };
-        return d.d_pipeline->filling()->input + d_layout.whole_at +
+        return d.filling()->input + d_layout.whole_at +
                d_open.whole++ * d_setup.input_bytes();
     }
 
@@ -303,7 +302,7 @@ private:
     // caches.
     void copy_items(std::int64_t last)
     {
-        auto* const to = d.d_pipeline->filling()->input + d_layout.items_at;
+        auto* const to = d.filling()->input + d_layout.items_at;
         const auto from = std::max(d_open.copied, d_open.first);
         d_cutter.copy(from, last, to + (from - d_open.first) * d_setup.item_bytes());
         d_open.copied = last;
@@ -312,7 +311,7 @@ private:
     void send()
     {
         job j{ d_open.frames.size(), d_open.whole, 0, d_warmup };
-        const auto* input = d.d_pipeline->filling()->input;
+        const auto* input = d.filling()->input;
         if (d_open.whole < d_open.frames.size()) {
             j.items = d_open.last - d_open.first;
             // Borrowed memory does not have the erasures after the end of the stream, so

@@ -82,6 +82,13 @@ class qa_device_ports(unittest.TestCase):
                                  lambda: support.vector_source(values, numbers(500, 300)),
                                  soft_input=soft_input, packed_output=packed)
 
+    def test_SeveralBatchesInOneCall_WaitForSpaceInTheMemoryOfTheDevice(self):
+        # The output of 3640 parallel blocks is 466 kB. The memory for 1.5 times the output of
+        # three batches is then 2 MiB, of which a device has no smaller part.
+        coded = support.encode(support.random_bits(1 << 17, 1))
+        values = np.tile(support.soft_values(coded, sigma=0.7, seed=1), 160)
+        self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values), batch=3640)
+
     def test_PuncturedStream_EqualsHostPorts(self):
         coded = support.encode(support.random_bits(200003, 1), puncturing=support.CCSDS_7_8)
         values = support.soft_values(coded, sigma=0.3, seed=1)
