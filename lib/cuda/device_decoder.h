@@ -81,11 +81,11 @@ public:
     {
         return d_unified_memory.on_device(memory);
     }
-    void copy_to_host(void* to,
-                      const void* from,
-                      std::size_t bytes,
-                      std::size_t pitch,
-                      std::size_t rows) const override
+    void start_copy_to_host(void* to,
+                            const void* from,
+                            std::size_t bytes,
+                            std::size_t pitch,
+                            std::size_t rows) const override
     {
         use();
         check(cudaMemcpy2DAsync(to,
@@ -97,6 +97,9 @@ public:
                                 cudaMemcpyDefault,
                                 d_to_host.get()),
               "copy to the host");
+    }
+    void wait_for_copies() const override
+    {
         check(cudaStreamSynchronize(d_to_host.get()), "copy to the host");
     }
     bool reserve_unpacked_output() noexcept override

@@ -147,14 +147,23 @@ public:
     //! Returns whether \p memory belongs to the decoder's device, so that the host cannot
     //! access it.
     virtual bool has(const void* /*memory*/) const noexcept { return false; }
-    //! Copies \p rows rows of \p bytes bytes from the device to \p to, without gaps. In
-    //! \p from, rows begin \p pitch bytes apart. \throws device_error
-    virtual void copy_to_host(void* /*to*/,
-                              const void* /*from*/,
-                              std::size_t /*bytes*/,
-                              std::size_t /*pitch*/,
-                              std::size_t /*rows*/) const
+    //! Starts to copy \p rows rows of \p bytes bytes from the device to \p to, without
+    //! gaps. In \p from, rows begin \p pitch bytes apart. Copies to pinned memory last
+    //! until wait_for_copies(). \throws device_error
+    virtual void start_copy_to_host(void* /*to*/,
+                                    const void* /*from*/,
+                                    std::size_t /*bytes*/,
+                                    std::size_t /*pitch*/,
+                                    std::size_t /*rows*/) const
     {
+    }
+    //! \throws device_error
+    virtual void wait_for_copies() const {}
+    //! Copies \p bytes bytes from the device to \p to. \throws device_error
+    void copy_to_host(void* to, const void* from, std::size_t bytes) const
+    {
+        start_copy_to_host(to, from, bytes, bytes, 1);
+        wait_for_copies();
     }
     //! Copies output that a device has written in place of a slot's buffer \p output to
     //! this buffer. \throws device_error
@@ -167,7 +176,7 @@ public:
             auto* const to = output + rows.first + i * rows.pitch;
             const auto* const row = from + i * rows.bytes;
             if (on_device) {
-                copy_to_host(to, row, rows.bytes, rows.bytes, 1);
+                copy_to_host(to, row, rows.bytes);
             } else {
                 std::memcpy(to, row, rows.bytes);
             }

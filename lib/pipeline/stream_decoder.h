@@ -143,8 +143,8 @@ public:
             }
             std::vector<std::byte> copy;
             if (input_on_device()) {
-                copy = rows_on_host(d_input.oldest_borrowed(),
-                                    borrowed() * d_input.caller_item_bytes());
+                copy = on_host(d_input.oldest_borrowed(),
+                               borrowed() * d_input.caller_item_bytes());
                 d_input.borrow(copy.data());
             }
             store_borrowed();
@@ -287,14 +287,11 @@ protected:
     {
         return d_locked.memory && d_pipeline->active().has(d_locked.memory);
     }
-    //! Returns a copy of memory of the device; see batch_decoder::copy_to_host().
-    std::vector<std::byte> rows_on_host(const std::byte* from,
-                                        std::size_t bytes,
-                                        std::size_t pitch = 0,
-                                        std::size_t rows = 1) const
+    //! Returns a copy of \p bytes bytes of memory of the device.
+    std::vector<std::byte> on_host(const std::byte* from, std::size_t bytes) const
     {
-        std::vector<std::byte> copy(rows * bytes);
-        d_pipeline->active().copy_to_host(copy.data(), from, bytes, pitch, rows);
+        std::vector<std::byte> copy(bytes);
+        d_pipeline->active().copy_to_host(copy.data(), from, bytes);
         return copy;
     }
 
@@ -451,7 +448,7 @@ private:
         if (n > 0) {
             const auto size = d_input.caller_item_bytes();
             const auto* const from = static_cast<const std::byte*>(items) + first * size;
-            d_judge->look_at(rows_on_host(from, n * size).data(), 0, n);
+            d_judge->look_at(on_host(from, n * size).data(), 0, n);
             d_judged += n;
         }
     }

@@ -77,11 +77,11 @@ public:
     {
         return in_simulated_memory(memory);
     }
-    void copy_to_host(void* to,
-                      const void* from,
-                      std::size_t bytes,
-                      std::size_t pitch,
-                      std::size_t rows) const override
+    void start_copy_to_host(void* to,
+                            const void* from,
+                            std::size_t bytes,
+                            std::size_t pitch,
+                            std::size_t rows) const override
     {
         for (std::size_t i = 0; i < rows; ++i) {
             std::memcpy(static_cast<std::byte*>(to) + i * bytes,

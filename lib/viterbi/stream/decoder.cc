@@ -499,55 +499,98 @@ private:
         return estimates;
     }
 
-    // Copies the samples from the device and estimates the channel. All samples but the
-    // first are nearly equidistant, so they are copied as the rows of a matrix. A row has
-    // more values than a sample, because the distances differ by the values of one step
-    // of the re-encoder.
+    // Samples on the device that are nearly equidistant, so that they can be copied as
+    // the rows of a matrix. A row has more values than a sample, because the distances
+    // differ by the values of one step of the re-encoder.
+    struct sample_rows {
+        std::size_t begin, rows; // index of the first sample, number of samples
+        std::size_t from, apart; // the first soft value, and the distance of rows
+        std::size_t input_bytes, output_bytes; // of a row
+        const std::byte* input = nullptr;      // the copies
+        const std::byte* output = nullptr;
+    };
+
+    // Copies the samples from the device and estimates the channel. The slot's own input
+    // buffer is free, because the device read borrowed input.
     std::vector<batch_statistics> estimate_on_device(
         const slot& s,
         const std::vector<std::optional<channel_estimator::sample>>& samples)
     {
         std::vector<batch_statistics> estimates(samples.size());
-        const auto some = [&](std::size_t begin, std::size_t end) {
-            while (end > begin && !samples[end - 1]) { // the last pieces may be too short
-                --end;
-            }
-            if (begin == end || !samples[begin]) {
-                return;
-            }
-            const auto first = *samples[begin], last = *samples[end - 1];
-            const auto rows = end - begin;
-            const auto per_row = [&](std::size_t a, std::size_t b) {
-                return rows > 1 ? (b - a) / (rows - 1) : 0;
-            };
-            const auto slack = std::min<std::size_t>(first.first_value / 2 * 2, 256);
-            const auto apart = per_row(first.first_value, last.first_value) / 2 * 2;
-            const auto values = last.first_value - apart * (rows - 1) -
-                                first.first_value + first.values + 2 * slack;
-            const auto from = first.first_value / 2 * 2 - slack;
-            const auto row = bytes_of(values);
-            const auto input =
-                rows_on_host(s.from + bytes_of(from), row, bytes_of(apart), rows);
-            const auto output = rows_on_host(s.output + first.first_byte,
-                                             first.bytes,
-                                             per_row(first.first_byte, last.first_byte),
-                                             rows);
-            for (std::size_t i = begin; i < end; ++i) {
-                auto sample = *samples[i];
-                const auto shift = from + (i - begin) * apart;
+        auto count = samples.size();
+        while (count > 0 && !samples[count - 1]) { // the last pieces may be too short
+            --count;
+        }
+        std::vector<sample_rows> parts;
+        if (count > 0 && samples[0]) {
+            parts.push_back(rows_of(samples, 0, 1));
+        }
+        if (count > 1 && samples[1]) {
+            parts.push_back(rows_of(samples, 1, count - 1));
+        }
+        std::size_t bytes = 0;
+        for (const auto& p : parts) {
+            bytes += p.rows * (p.input_bytes + p.output_bytes);
+        }
+        std::vector<std::byte> more;
+        auto* to = s.input;
+        if (bytes > d_pipeline->active().limits().input_bytes) {
+            more.resize(bytes);
+            to = more.data();
+        }
+        const auto copy = [&](const std::byte* from,
+                              std::size_t row,
+                              std::size_t apart,
+                              std::size_t rows) {
+            d_pipeline->active().start_copy_to_host(to, from, row, apart, rows);
+            return std::exchange(to, to + row * rows);
+        };
+        for (auto& p : parts) {
+            const auto &first = *samples[p.begin], &last = *samples[p.begin + p.rows - 1];
+            p.input =
+                copy(s.from + bytes_of(p.from), p.input_bytes, bytes_of(p.apart), p.rows);
+            p.output = copy(s.output + first.first_byte,
+                            p.output_bytes,
+                            distance(first.first_byte, last.first_byte, p.rows),
+                            p.rows);
+        }
+        d_pipeline->active().wait_for_copies();
+        for (const auto& p : parts) {
+            for (std::size_t i = 0; i < p.rows; ++i) {
+                auto sample = *samples[p.begin + i];
+                const auto shift = p.from + i * p.apart;
                 auto job = s.job;
                 job.scaled_before -= std::min<std::uint64_t>(job.scaled_before, shift);
                 sample.first_value -= shift;
                 sample.first_byte = 0;
-                estimates[i] = d_estimate(job,
-                                          sample,
-                                          input.data() + (i - begin) * row,
-                                          output.data() + (i - begin) * first.bytes);
+                estimates[p.begin + i] = d_estimate(job,
+                                                    sample,
+                                                    p.input + i * p.input_bytes,
+                                                    p.output + i * p.output_bytes);
             }
-        };
-        some(0, 1);
-        some(1, samples.size());
+        }
         return estimates;
+    }
+
+    // Returns the distance of equidistant rows, the first and last of which are given.
+    static std::size_t distance(std::size_t first, std::size_t last, std::size_t rows)
+    {
+        return rows > 1 ? (last - first) / (rows - 1) : 0;
+    }
+
+    sample_rows rows_of(const std::vector<std::optional<channel_estimator::sample>>& all,
+                        std::size_t begin,
+                        std::size_t rows) const
+    {
+        const auto &first = *all[begin], &last = *all[begin + rows - 1];
+        const auto slack = std::min<std::size_t>(first.first_value / 2 * 2, 256);
+        const auto apart = distance(first.first_value, last.first_value, rows) / 2 * 2;
+        const auto values = last.first_value - apart * (rows - 1) - first.first_value +
+                            first.values + 2 * slack;
+        return {
+            begin,      rows, first.first_value / 2 * 2 - slack, apart, bytes_of(values),
+            first.bytes
+        };
     }
 
     // Returns the bytes of an even number of soft values in the caller's format.
