@@ -71,7 +71,9 @@ public:
           d_search(d_start,
                    // Two per mille of random positions have as few wrong signs, so that
                    // most of the work is that of the search in hard bits.
-                   code.ldpc ? tolerated_errors(d_start.bits, 2, 0.002) : d_start_errors,
+                   code.ldpc ? tolerated_errors(
+                                   d_start.bits, 2, std::max(0.002, framing.false_alarm))
+                             : d_start_errors,
                    variant),
           d_bits(code.ldpc, framing.positive_bit, framing.differential),
           d_received(code.codeword_bits / 8),
@@ -184,8 +186,8 @@ private:
     const sync_marker d_start;
     const std::vector<std::vector<std::uint8_t>> d_tails;
     const unsigned d_start_errors, d_tail_errors;
-    // Of the randomiser. It begins with each codeword of LDPC codes, and with the content
-    // of a CLTU otherwise.
+    // The randomiser begins with each codeword of LDPC codes, and with the content of a
+    // CLTU otherwise.
     const std::vector<std::uint8_t> d_sequence;
     const marker_search d_search;
     const telecommand_bch d_bch;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What ccsds_frame_finder asks of a receiver of telemetry or of telecommands. */
+/* The interface of the receivers of telemetry and telecommands to ccsds_frame_finder. */
 
 #ifndef INCLUDED_GPUFEC_FRAMING_FRAME_RECEIVER_H
 #define INCLUDED_GPUFEC_FRAMING_FRAME_RECEIVER_H

@@ -180,25 +180,47 @@ TEST(Telecommand, Bch_CorrectsOneErrorAndDetectsTwo)
         for (int b = 0; b < a; ++b) {
             word = sent ^ std::uint64_t(1) << a ^ std::uint64_t(1) << b;
             EXPECT_EQ(bch.correct(word), -1) << a << " and " << b;
+            for (int c = 0; c < b; ++c) { // without correction, three errors are detected
+                word = sent ^ std::uint64_t(1) << a ^ std::uint64_t(1) << b ^
+                       std::uint64_t(1) << c;
+                ASSERT_NE(bch.correct(word), 0) << a << ", " << b << " and " << c;
+            }
         }
     }
     std::uint64_t tail = 0xC5C5C5C5C5C5C579;
     EXPECT_EQ(bch.correct(tail), -1);
 }
 
-TEST(Telecommand, Cltu_IsThatOfTheStandard)
+// CLTUs of other encoders: the tests of yamcs (BchCltuGeneratorTest.java) have the first
+// one, without randomiser, and those of dariol83/ccsds (TcEncoderTest.java) the second
+// one, with it.
+TEST(Telecommand, BchCltus_AreThoseOfOtherEncoders)
 {
-    const bytes frame{ 0x22, 0xF6, 0x00, 0xFF, 0x00, 0x42, 0x1A, 0x12 };
-    const auto bch = ccsds_encode_cltu(frame.data(), frame.size(), "tc-bch", "none");
-    ASSERT_EQ(bch.size(), 2u + 2 * 8 + 8);
-    EXPECT_EQ(bytes(bch.begin(), bch.begin() + 2), (bytes{ 0xEB, 0x90 }));
-    EXPECT_EQ(bytes(bch.begin() + 2, bch.begin() + 9),
-              bytes(frame.begin(), frame.begin() + 7));
-    EXPECT_EQ(bytes(bch.begin() + 10, bch.begin() + 17),
-              (bytes{ 0x12, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55 }));
-    EXPECT_EQ(bytes(bch.begin() + 18, bch.end()),
-              (bytes{ 0xC5, 0xC5, 0xC5, 0xC5, 0xC5, 0xC5, 0xC5, 0x79 }));
+    const auto of_hex = [](const std::string& hex) {
+        bytes all;
+        for (std::size_t i = 0; i < hex.size(); i += 2) {
+            all.push_back(std::uint8_t(std::stoi(hex.substr(i, 2), nullptr, 16)));
+        }
+        return all;
+    };
+    const auto first = of_hex("22F600FF00421A8CC00E010D1906301B000900820010E4C1");
+    EXPECT_EQ(
+        ccsds_encode_cltu(first.data(), first.size(), "tc-bch", "none"),
+        of_hex("EB9022F600FF00421A128CC00E010D19065A301B00090082005410E4C1555555553E"
+               "C5C5C5C5C5C5C579"));
+    auto second = of_hex("FF429A5468E804F6688C29A6395702");
+    framing::randomise(second.data(),
+                       framing::randomiser_sequence("telecommand", second.size()).data(),
+                       second.size());
+    EXPECT_EQ(second[1], 123); // the spacecraft's number
+    EXPECT_EQ(ccsds_encode_cltu(second.data(), second.size(), "tc-bch", "short"),
+              of_hex("EB90FF429A5468E804BEF6688C29A63957C20255555555555556"
+                     "C5C5C5C5C5C5C579"));
+}
 
+TEST(Telecommand, LdpcCltus_AreThoseOfTheStandard)
+{
+    const bytes frame(8, 0x22);
     const auto shorter = ccsds_encode_cltu(frame.data(), 8, "tc-ldpc-128", "short");
     EXPECT_EQ(shorter.size(), 8u + 16 + 16);
     const auto longer = ccsds_encode_cltu(frame.data(), 8, "tc-ldpc-512", "short");
@@ -478,7 +500,7 @@ TEST(Telecommand, Noise_HasAsManyFalseStartsAsTheFormulaSays)
                   1.5 * expected + 4 * std::sqrt(expected));
         EXPECT_GE(counts.unconfirmed + counts.frames,
                   0.5 * expected - 4 * std::sqrt(expected));
-        EXPECT_LE(counts.frames, 0.05 * expected + 4);
+        EXPECT_LE(counts.frames, 2u);
     }
 }
 

@@ -132,8 +132,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     count += list(found.values()).count(False)
                     with self.subTest(key, standard=standard, frame_size=size):
                         self.assertEqual(found, expected)
-            # Numbers of codes. BCH: DVB-S2, S2X, T2. LDPC: DVB-S2, S2X, T2, CCSDS C2, AR4JA, TC, Wi-Fi,
-            # and 51 lifting sizes of the two base graphs of NR.
+            # Numbers of codes. BCH: DVB-S2, S2X, T2. LDPC: DVB-S2, S2X, T2, CCSDS C2, AR4JA, TC,
+            # Wi-Fi, and 51 lifting sizes of the two base graphs of NR.
             self.assertEqual(count, 21 + 61 + 15 if "bch" in key or "bbframe" in key else
                              21 + 64 + 15 + 1 + 9 + 2 + 12 + 51 * (44 + 40))
 
