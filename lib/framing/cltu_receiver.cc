@@ -236,7 +236,8 @@ void cltu_receiver::run(bool ended)
             }
         }
     }
-    d_bits.discard(d_cltu ? d_cltu->end : d_at);
+    // Without a codeword the search may have to continue after the first bit of the CLTU.
+    d_bits.discard(d_cltu && !d_cltu->bytes.empty() ? d_cltu->end : needed());
 }
 
 // Begins a CLTU at the next start sequence. Returns whether there is one.

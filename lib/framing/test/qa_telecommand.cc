@@ -504,6 +504,30 @@ TEST(Telecommand, Noise_HasAsManyFalseStartsAsTheFormulaSays)
     }
 }
 
+// After a false start sequence the search continues at its second bit, which must still
+// be stored.
+TEST(Telecommand, NoiseInPieces_GivesTheSameFrames)
+{
+    for (const auto* const code : { "tc-bch", "tc-bch-detect" }) {
+        auto framing = framing_of(code);
+        framing.false_alarm = 1e-2;
+        const auto noise = random_bytes(100000, 22);
+        ccsds_frame_finder whole(framing, false);
+        const auto expected = find_frames(whole, noise);
+        EXPECT_GT(expected.size(), 10u);
+        for (const std::size_t piece : { 1u, 7u, 64u, 700u }) {
+            ccsds_frame_finder finder(framing, false);
+            const auto found = find_frames(finder, noise, piece);
+            ASSERT_EQ(found.size(), expected.size()) << code << ", pieces of " << piece;
+            for (std::size_t i = 0; i < found.size(); ++i) {
+                ASSERT_EQ(found[i].position, expected[i].position);
+                ASSERT_EQ(found[i].bytes, expected[i].bytes);
+            }
+            EXPECT_EQ(finder.counts().unconfirmed, whole.counts().unconfirmed);
+        }
+    }
+}
+
 TEST(Telecommand, KnownLength_CutsTheFill)
 {
     for (const auto* const code : all_codes) {
