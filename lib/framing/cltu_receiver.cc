@@ -194,11 +194,11 @@ private:
     ldpc_decoder::sptr d_ldpc; // null with BCH codes
 
     received_bits d_bits;
-    std::uint64_t d_at = 0;            // first position to search
-    std::optional<ccsds_frame> d_cltu; // CLTU that is being received
-    std::vector<std::uint8_t> d_received,
-        d_decoded; // hard bits and message of a codeword
-    std::vector<std::int8_t> d_soft;
+    std::uint64_t d_at = 0;               // first position to search
+    std::optional<ccsds_frame> d_cltu;    // CLTU that is being received
+    std::vector<std::uint8_t> d_received; // hard bits of a codeword
+    std::vector<std::uint8_t> d_decoded;  // its message
+    std::vector<std::int8_t> d_soft;      // its soft values, with LDPC codes
     std::deque<ccsds_frame> d_found;
     unsigned d_undecoded = 0; // see enough_starts
     ccsds_counts d_counts;
@@ -212,7 +212,7 @@ void cltu_receiver::run(bool ended)
             break;
         }
         if (!whole) {
-            ++d_counts.cut;
+            d_counts.cut += !d_cltu->bytes.empty();
             end_cltu(false);
             continue;
         }
