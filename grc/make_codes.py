@@ -24,7 +24,7 @@ CODES = gpufec.ldpc_code
 OFFERED_LIFTINGS = (64, 128, 256, 384)
 LARGEST_OFFERED_DENOMINATOR = 6
 SHORT_TITLES = {"DVB-S2": "S2", "DVB-S2X": "S2X", "DVB-T2": "T2", "CCSDS C2": "C2",
-                "CCSDS AR4JA": "AR4JA", "5G NR": "NR"}
+                "CCSDS AR4JA": "AR4JA", "CCSDS TC": "TC", "5G NR": "NR"}
 
 
 def accepted(make, *code, **parameters):
@@ -173,7 +173,7 @@ def size_options(standards, make):
                 if lifting in OFFERED_LIFTINGS:
                     options[size] = f"NR: graph {graph}, Z = {lifting}"
             elif size.isdigit():
-                bits = {"ccsds_c2": "", "ccsds_ar4ja": "K = ", "wifi": "N = "}[standard]
+                bits = {"ccsds_c2": "", "ccsds_ar4ja": "K = "}.get(standard, "N = ")
                 options[size] = f"{SHORT_TITLES.get(title, title)}: {bits}{size}"
             else:
                 options.setdefault(size, titles.get(size) or size.replace("vl-snr", "VL-SNR"))

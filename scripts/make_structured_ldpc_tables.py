@@ -14,11 +14,13 @@ quasi_cyclic.cc, dvbs2x.cc and dvbt2.cc in lib/ldpc/code/tables. The build does 
 | NR          | daniestevez/ldpc-toolbox nr5g.rs   | NVlabs/sionna 5G_bg1.csv, _bg2.csv  |
 | AR4JA       | daniestevez/ldpc-toolbox ccsds.rs  | adamgreig/labrador-ldpc             |
 | C2          | daniestevez/ldpc-toolbox ccsds.rs  | rows of the generator of CCSDS 131.0|
+| telecommand | adamgreig/labrador-ldpc            | yamcs/yamcs, by generator matrix    |
 | S2X, T2     | xdsopl/LDPC                        | GNU Radio's gr-dtv, by encoding     |
 
 Usage: make_structured_ldpc_tables.py SOURCES DIRECTORY
 SOURCES holds tavildar_wifi.h, liuguangxi_wifi.cpp, toolbox_nr5g.rs, sionna_bg1.csv,
-sionna_bg2.csv, toolbox_ccsds.rs, labrador.rs, xdsopl_s2.hh, xdsopl_s2x.hh, xdsopl_t2.hh.
+sionna_bg2.csv, toolbox_ccsds.rs, labrador.rs, yamcs_64.java and yamcs_256.java (its CLTU
+generators), xdsopl_s2.hh, xdsopl_s2x.hh, xdsopl_t2.hh.
 """
 
 import pathlib
@@ -162,6 +164,32 @@ def c2(sources):
     odd = [[int(rows[511 * j:511 * (j + 1), i].sum() % 2) for j in (0, 1)]
            for i in range(14)]
     return shifts, odd
+
+
+def telecommand(sources):
+    """Returns {codeword length: list of (block row, block column, shift)} of the telecommand codes
+    of CCSDS 231.0-B, section 4. The second source is the first rows of the generator's
+    circulants."""
+    text = (sources / "labrador.rs").read_text()
+    codes = {}
+    for n, k in ((128, 64), (512, 256)):
+        body = re.search(rf"TC{n}_H: .*? = \[(.*?)\n\];", text, re.S)[1]
+        cells = re.findall(r"(HZ|HI|0)(?:\| *(\d+))? *[,\]]", body)
+        entries = sorted((i // 11 % 4, i % 11, int(shift or 0))
+                         for i, (kind, shift) in enumerate(cells) if kind == "HI")
+        lifting = n // 8
+        h = np.zeros((k, n), np.uint8)
+        for row, column, shift in entries:
+            j = np.arange(lifting)
+            h[row * lifting + j, column * lifting + (j + shift) % lifting] ^= 1
+        words = re.search(r"W\d+ = new .*?;", (sources / f"yamcs_{k}.java").read_text(), re.S)[0]
+        words = "".join(re.findall(r"0x([0-9A-F]{16})L", words))
+        first = np.array([int(b) for b in f"{int(words, 16):0{4 * k}b}"]).reshape(4, 4, lifting)
+        parity = np.concatenate([np.roll(first, s, 2)[:, None] for s in range(lifting)], 1)
+        g = np.concatenate([np.eye(k, dtype=np.uint8), parity.reshape(k, k)], axis=1)
+        assert not (g @ h.T % 2).any(), n
+        codes[n] = entries
+    return codes
 
 
 def addresses_of(text):
@@ -326,9 +354,9 @@ MIDDLE = "// clang-format on\n\n} // namespace\n\n"
 TAIL = "\n} // namespace gr::gpufec::ldpc\n"
 
 
-def write_qc(path, wifi_codes, graphs, permutations, c2_code):
+def write_qc(path, wifi_codes, graphs, permutations, c2_code, telecommand_codes):
     with open(path, "w", encoding="ascii") as out:
-        out.write(HEAD.format(what="Shifts of quasi-cyclic codes: Wi-Fi, NR, C2 and AR4JA"))
+        out.write(HEAD.format(what="Shifts of quasi-cyclic codes: Wi-Fi, NR, CCSDS"))
         for (n, rate), rows in wifi_codes.items():
             out.write(f"// {n}, {rate}\n")
             out.write(array("std::int8_t", f"wifi_{n}_{rate.replace('/', '_')}", rows.ravel()))
@@ -345,6 +373,9 @@ def write_qc(path, wifi_codes, graphs, permutations, c2_code):
         out.write(array("std::uint16_t", "c2_shifts", shifts.ravel()))
         out.write("// Whether the generators have odd weight: bit j for parity block j\n")
         out.write(array("std::uint8_t", "c2_odd", [a | b << 1 for a, b in odd]))
+        out.write("\n// Telecommand codes: row, column, shift\n")
+        for n, entries in telecommand_codes.items():
+            out.write(array("std::uint8_t", f"telecommand_{n}", [x for e in entries for x in e]))
         out.write(MIDDLE)
         out.write("const std::vector<wifi_table>& wifi_tables()\n{\n"
                   "    static const std::vector<wifi_table> tables{\n")
@@ -362,7 +393,9 @@ def write_qc(path, wifi_codes, graphs, permutations, c2_code):
         out.write("unsigned c2_shift(unsigned row, unsigned column, unsigned i)\n{\n"
                   "    return c2_shifts[(row * 16 + column) * 2 + i];\n}\n\n")
         out.write("bool c2_is_odd(unsigned column, unsigned parity)\n{\n"
-                  "    return c2_odd[column] >> parity & 1;\n}\n")
+                  "    return c2_odd[column] >> parity & 1;\n}\n\n")
+        out.write("const std::uint8_t (&telecommand_circulants(unsigned n))[96]\n{\n"
+                  "    return n == 128 ? telecommand_128 : telecommand_512;\n}\n")
         out.write(TAIL)
 
 
@@ -388,7 +421,8 @@ def write_dvb(path, what, prefix, sizes):
 
 def main():
     sources, target = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    write_qc(target / "tables_qc.cc", wifi(sources), nr(sources), ar4ja(sources), c2(sources))
+    write_qc(target / "tables_qc.cc", wifi(sources), nr(sources), ar4ja(sources), c2(sources),
+             telecommand(sources))
     write_dvb(target / "tables_dvbs2x.cc",
               "Addresses of the codes of DVB-S2X, ETSI EN 302 307-2 annexes B and C",
               "dvbs2x", dvbs2x(sources))

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder_trait of CCSDS telemetry: from soft symbols to transfer frames. */
+/* The decoder_trait of CCSDS telemetry and telecommands: from soft symbols to transfer
+ * frames. */
 
 #include "common/names.h"
 #include "trait.h"
@@ -20,10 +21,10 @@ namespace {
 
 const char* const code_options = R"(
 convolutional  text             ccsds      inner convolutional code: none or a preset's name, such as ccsds_3_4
-code           text             ccsds-223  code of the frame: none, ccsds-223, ccsds-239, these with -conventional (Reed-Solomon), c2 or ar4ja-1024-1/2 and so on (LDPC)
+code           text             ccsds-223  code of the frame: none, ccsds-223, ccsds-239, these with -conventional (Reed-Solomon), c2 or ar4ja-1024-1/2 and so on (LDPC); or tc-bch, tc-bch-detect, tc-ldpc-128 or tc-ldpc-512 (telecommands)
 interleaving   int              1          Reed-Solomon codewords per frame
-frame-bytes    int              0          bytes of a transfer frame; 0: the longest of the code
-randomiser     none|short|long  short      pseudo-randomiser; short: 255 bits; long: 131,071 bits
+frame-bytes    int              0          bytes of a transfer frame; 0: the longest of the code. With telecommand codes, the largest number of bytes of a CLTU
+randomiser     none|short|long  short      pseudo-randomiser; short: 255 bits; long: 131,071 bits, not with telecommand codes
 differential   true|false       false      whether bits were sent as changes of the level (NRZ-M)
 )";
 
@@ -38,7 +39,7 @@ lock-presets    text              -        names of further convolutional codes 
 lock-memory     count             1000000  soft values kept while searching
 keep-failed     flag              -        also write frames that could not be decoded
 max-iterations  int               25       largest number of LDPC iterations
-false-alarm     real              1e-6     probability of a false lock per frame length of random bits
+false-alarm     real              1e-6     probability of a false lock per frame length of random bits; with telecommand codes, of a false start sequence per random bit
 flywheel        int               2        frames without a marker, in succession, that are kept
 )";
 
@@ -92,6 +93,8 @@ ccsds_framing framing_of(const option_values& values, bool inner)
     framing.flywheel = unsigned(values.integer("flywheel", 0, 100));
     framing.drop_failed = !values.has("keep-failed");
     framing.positive_bit = unsigned(values.integer("positive-bit"));
+    framing.llr_scale = float(values.real("llr-scale"));
+    framing.max_iterations = unsigned(values.integer("max-iterations", 1));
     return framing;
 }
 
@@ -134,10 +137,13 @@ ldpc_options ldpc_part(const option_values& values, const ccsds_ldpc_code& code)
 class ccsds_stream : public byte_coder
 {
 public:
-    explicit ccsds_stream(const option_values& values, const ccsds_ldpc_code* ldpc)
+    //! \param scale name of the option with the steps per unit of float values
+    ccsds_stream(const option_values& values,
+                 const ccsds_ldpc_code* ldpc,
+                 const char* scale)
         : byte_coder({ values.text("soft-input") == "float" ? sizeof(float) : 1, 1, 8 }),
           d_format(soft_format_from_string(values.text("soft-input"))),
-          d_scale(float(values.real(ldpc ? "llr-scale" : "soft-scale"))),
+          d_scale(float(values.real(scale))),
           d_keep_failed(values.has("keep-failed")),
           d_finder(framing_of(values, inner(values)), !inner(values))
     {
@@ -341,12 +347,15 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& fact
             ldpc = &code;
         }
     }
-    if (ldpc && ccsds_stream::inner(values)) {
+    const auto* const telecommand = find_ccsds_telecommand_code(values.text("code"));
+    if (ccsds_stream::inner(values) && (ldpc || telecommand)) {
         refuse_option("convolutional",
                       values.text("convolutional"),
-                      "none with --code " + ldpc->name);
+                      "none with --code " + (ldpc ? ldpc->name : telecommand->name));
     }
-    auto stream = std::make_unique<ccsds_stream>(values, ldpc);
+    const bool llrs = ldpc || (telecommand && telecommand->ldpc);
+    auto stream =
+        std::make_unique<ccsds_stream>(values, ldpc, llrs ? "llr-scale" : "soft-scale");
     facts = json::object({ { "convolutional", values.text("convolutional") },
                            { "code", values.text("code") } });
     return stream;
@@ -360,15 +369,19 @@ decoder_trait ccsds_trait()
     t.name = "ccsds";
     t.code_options = code_options;
     t.decoder_options = std::string(decoder_options) + run_options;
-    t.decode = { "Decodes soft symbols of CCSDS telemetry to transfer frames, which are "
-                 "written one after the other.",
-                 "",
-                 R"(
+    t.decode = {
+        "Decodes soft symbols of CCSDS telemetry, or of telecommands, to transfer "
+        "frames, which are written one after the other.",
+        "",
+        R"(
 # Frames of 1115 bytes in five Reed-Solomon codewords, with the code of rate 1/2
 gpufec decode ccsds --interleaving 5 telemetry.s8 telemetry.out
 # Frames of an LDPC code, from float LLRs of QPSK
 gpufec decode ccsds --convolutional none --code c2 --constellation qpsk --soft-input float telemetry.f32 messages.out
-)" };
+# Telecommands: the frames of each CLTU and their fill
+gpufec decode ccsds --convolutional none --code tc-bch uplink.s8 commands.out
+)"
+    };
     t.make_decoder = make_decoder;
     return t;
 }

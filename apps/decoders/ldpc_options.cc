@@ -14,7 +14,7 @@
 namespace gr::gpufec {
 
 const char* const ldpc_code_options = R"(
-standard        dvbs2|dvbs2x|dvbt2|ccsds_c2|ccsds_ar4ja|wifi|nr  dvbs2
+standard        dvbs2|dvbs2x|dvbt2|ccsds_c2|ccsds_ar4ja|ccsds_tc|wifi|nr  dvbs2
 frame-size      text          normal  name such as normal, 8160 or "bg1 z384"; gpufec info lists those of each standard
 rate            text          1/2     name such as 1/2; for nr, message and sent blocks of the base matrix, such as 22/33
 code-file       file          -       alist or base matrix, whose code replaces that of the three options above

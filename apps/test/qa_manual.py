@@ -148,7 +148,8 @@ class qa_examples(unittest.TestCase):
         self.write_telemetry()
 
     def write_telemetry(self):
-        """Writes frames, and their soft values in a concatenated code and in an LDPC code."""
+        """Writes frames, and their soft values in a concatenated code and in an LDPC code, and those of
+        telecommands."""
         frames, bits = ccsds_signals.transmit(4, 5 * 223, 7, interleaving=5)
         self.write("frames.bin", frames.tobytes())
         self.write("marked.bin", np.packbits(bits).tobytes())
@@ -161,6 +162,9 @@ class qa_examples(unittest.TestCase):
         words = words.reshape(4, 8160) ^ ccsds_signals.randomiser("short", 8160)
         bits = np.hstack([np.tile(ccsds_signals.MARKER, (4, 1)), words]).ravel()
         self.write("telemetry.f32", (20 * ccsds_signals.soft(bits, "float")).tobytes())
+        commands, bits = ccsds_signals.uplink((70, 7), 9, "tc-bch")
+        self.write("commands.bin", b"".join(map(bytes, commands)))
+        self.write("uplink.s8", ccsds_signals.soft(bits).tobytes())
 
     def write(self, name, content):
         (self.folder / name).write_bytes(content)
@@ -201,7 +205,8 @@ class qa_examples(unittest.TestCase):
             self.shell(command)
             for name, source in (("decoded.bin", "message.bin"), ("bits.out", "bits.bin"),
                                  ("symbols.out", "symbols.bin"), ("telemetry.out", "frames.bin"),
-                                 ("messages.out", "messages.c2")):
+                                 ("messages.out", "messages.c2"),
+                                 ("commands.out", "commands.bin")):
                 if command.endswith(name):
                     self.assertEqual(self.content(name), self.content(source), command)
         self.assertGreater(len(self.content("packets.ts")), 41 * 188)

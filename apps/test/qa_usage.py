@@ -223,7 +223,7 @@ class qa_info(unittest.TestCase):
         self.assertEqual(len(rates[("dvbs2", "normal")]), 11)
         self.assertEqual(rates[("wifi", "648")], ["1/2", "2/3", "3/4", "5/6"])
         self.assertEqual({s for s, _ in rates}, {"dvbs2", "dvbs2x", "dvbt2", "ccsds_c2",
-                                                 "ccsds_ar4ja", "wifi", "nr"})
+                                                 "ccsds_ar4ja", "ccsds_tc", "wifi", "nr"})
         for line in text.splitlines():
             self.assertLessEqual(len(line), 80)
         for (standard, size), known in rates.items():

@@ -51,6 +51,9 @@ std::vector<std::string> ccsds_codes()
     for (const auto& code : ccsds_ldpc_codes()) {
         names.push_back(code.name);
     }
+    for (const auto& code : ccsds_telecommand_codes()) {
+        names.push_back(code.name);
+    }
     return names;
 }
 

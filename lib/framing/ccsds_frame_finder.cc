@@ -1,10 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decodes the frames that frame_tracker finds, and stores them until they are pulled. */
+/* The receiver of telemetry, which decodes the frames that frame_tracker finds and stores
+ * them until they are pulled; and ccsds_frame_finder, which has a receiver. */
 
 #include "ccsds_format.h"
 #include "common/refuse.h"
+#include "frame_receiver.h"
 #include "frame_tracker.h"
 #include "pipeline/thread_team.h"
 #include "randomiser.h"
@@ -19,13 +21,15 @@ namespace gr::gpufec {
 
 using namespace framing;
 
-class ccsds_frame_finder::implementation
+namespace {
+
+class telemetry_receiver final : public frame_receiver
 {
 public:
-    implementation(const ccsds_framing& framing,
-                   bool soft,
-                   const std::string& variant,
-                   unsigned threads)
+    telemetry_receiver(const ccsds_framing& framing,
+                       bool soft,
+                       const std::string& variant,
+                       unsigned threads)
         : d_framing(framing),
           d_format(framing),
           d_orientations(orientations_of(framing.constellation)),
@@ -67,25 +71,32 @@ public:
         require(threads >= 1 && threads <= 256, "threads", threads, "1 to 256");
     }
 
-    const ccsds_format& format() const { return d_format; }
-    const frame_tracker& tracker() const { return d_tracker; }
-    std::size_t piece() const { return d_piece; }
+    std::size_t frame_items() const override
+    {
+        return d_format.ldpc ? d_format.sent_bits : d_format.frame_bytes;
+    }
+    bool soft_output() const override { return d_format.ldpc; }
+    unsigned marker_bits() const override { return d_format.marker.bits; }
+    std::size_t period() const override
+    {
+        return d_format.marker.bits + d_format.sent_bits;
+    }
+    unsigned search_errors() const override { return d_tracker.tolerated().search; }
+    unsigned track_errors() const override { return d_tracker.tolerated().track; }
 
-    template <class Item>
-    void push(const Item* items, std::size_t count)
+    void push(const std::uint8_t* bytes, std::size_t count) override
     {
-        // Pushes in pieces, so that the stored bits are few.
-        for (std::size_t i = 0; i < count; i += d_piece) {
-            d_bits.push(items + i, std::min(d_piece, count - i));
-            run(false);
-        }
+        push_pieces(bytes, count);
     }
-    void run(bool ended)
+    void push(const std::int8_t* values, std::size_t count) override
     {
-        d_tracker.run(d_bits, ended);
-        d_bits.discard(d_tracker.needed());
+        push_pieces(values, count);
     }
-    bool pull(ccsds_frame& frame)
+    std::size_t piece() const override { return d_piece; }
+    void finish() override { run(true); }
+    std::uint64_t needed() const override { return d_tracker.needed(); }
+    bool locked() const override { return d_tracker.locked(); }
+    bool pull(ccsds_frame& frame) override
     {
         if (d_pulled == d_found) {
             return false;
@@ -96,7 +107,7 @@ public:
         }
         return true;
     }
-    void reset()
+    void reset() override
     {
         d_bits.clear();
         d_tracker.restart();
@@ -106,7 +117,7 @@ public:
         d_fitting.clear();
     }
 
-    ccsds_counts counts() const
+    ccsds_counts counts() const override
     {
         auto all = d_counts;
         const auto& found = d_tracker.counts();
@@ -118,7 +129,7 @@ public:
         all.cut = found.cut;
         return all;
     }
-    std::string verdict() const;
+    std::string verdict() const override;
 
 private:
     // Number of frames, none of which could be decoded, after which the parameters are
@@ -139,6 +150,20 @@ private:
         frame_check result = frame_check::none;
     };
 
+    template <class Item>
+    void push_pieces(const Item* items, std::size_t count)
+    {
+        // Pushes in pieces, so that the stored bits are few.
+        for (std::size_t i = 0; i < count; i += d_piece) {
+            d_bits.push(items + i, std::min(d_piece, count - i));
+            run(false);
+        }
+    }
+    void run(bool ended)
+    {
+        d_tracker.run(d_bits, ended);
+        d_bits.discard(d_tracker.needed());
+    }
     static std::vector<std::int8_t> signs_of(const std::vector<std::uint8_t>& sequence);
     void read(const located_frame& frame, std::vector<std::uint8_t>& to) const;
     void decode(const located_frame& frame, decoded_frame& to) const;
@@ -173,7 +198,7 @@ private:
 };
 
 std::vector<std::int8_t>
-ccsds_frame_finder::implementation::signs_of(const std::vector<std::uint8_t>& sequence)
+telemetry_receiver::signs_of(const std::vector<std::uint8_t>& sequence)
 {
     std::vector<std::int8_t> signs(8 * sequence.size());
     for (std::size_t i = 0; i < signs.size(); ++i) {
@@ -183,8 +208,8 @@ ccsds_frame_finder::implementation::signs_of(const std::vector<std::uint8_t>& se
 }
 
 // Reads the bytes after the marker, as received.
-void ccsds_frame_finder::implementation::read(const located_frame& frame,
-                                              std::vector<std::uint8_t>& to) const
+void telemetry_receiver::read(const located_frame& frame,
+                              std::vector<std::uint8_t>& to) const
 {
     to.resize(d_sequence.size());
     d_bits.read_bits(d_orientations[frame.orientation],
@@ -194,8 +219,7 @@ void ccsds_frame_finder::implementation::read(const located_frame& frame,
 }
 
 // Decodes a frame. Several threads do so.
-void ccsds_frame_finder::implementation::decode(const located_frame& frame,
-                                                decoded_frame& to) const
+void telemetry_receiver::decode(const located_frame& frame, decoded_frame& to) const
 {
     to.place = frame;
     read(frame, to.bytes);
@@ -217,7 +241,7 @@ void ccsds_frame_finder::implementation::decode(const located_frame& frame,
 }
 
 // Decodes frames by several threads.
-void ccsds_frame_finder::implementation::prepare(const std::vector<located_frame>& frames)
+void telemetry_receiver::prepare(const std::vector<located_frame>& frames)
 {
     d_ahead.resize(std::max(d_ahead.size(), frames.size()));
     d_prepared = frames.size();
@@ -231,7 +255,7 @@ void ccsds_frame_finder::implementation::prepare(const std::vector<located_frame
            });
 }
 
-frame_check ccsds_frame_finder::implementation::check(const located_frame& frame)
+frame_check telemetry_receiver::check(const located_frame& frame)
 {
     if (d_format.ldpc) {
         return frame_check::none;
@@ -249,7 +273,7 @@ frame_check ccsds_frame_finder::implementation::check(const located_frame& frame
 }
 
 // Looks for parameters that decode a frame.
-void ccsds_frame_finder::implementation::find_fitting(const located_frame& frame)
+void telemetry_receiver::find_fitting(const located_frame& frame)
 {
     std::vector<std::uint8_t> sent;
     read(frame, sent);
@@ -260,8 +284,7 @@ void ccsds_frame_finder::implementation::find_fitting(const located_frame& frame
     d_fitting = fitting_parameters(sent);
 }
 
-void ccsds_frame_finder::implementation::take(const located_frame& frame,
-                                              frame_check result)
+void telemetry_receiver::take(const located_frame& frame, frame_check result)
 {
     const bool good = result == frame_check::good ||
                       (result == frame_check::none && frame.marker_found);
@@ -300,6 +323,7 @@ void ccsds_frame_finder::implementation::take(const located_frame& frame,
         found.bytes.resize(d_format.frame_bytes);
     }
     found.position = frame.position;
+    found.end = frame.position + period();
     found.good = good;
     found.marker_found = frame.marker_found;
     found.marker_correlation = std::abs(frame.correlation);
@@ -308,7 +332,7 @@ void ccsds_frame_finder::implementation::take(const located_frame& frame,
     found.corrected = d_last->corrected;
 }
 
-std::string ccsds_frame_finder::implementation::verdict() const
+std::string telemetry_receiver::verdict() const
 {
     const auto period = d_tracker.other_period();
     if (period) {
@@ -326,76 +350,59 @@ std::string ccsds_frame_finder::implementation::verdict() const
                         : d_fitting + " would decode it");
 }
 
+} // namespace
+
 ccsds_frame_finder::ccsds_frame_finder(const ccsds_framing& framing,
                                        bool soft_input,
                                        const std::string& variant,
                                        unsigned threads)
-    : d_implementation(
-          std::make_unique<implementation>(framing, soft_input, variant, threads))
 {
+    if (const auto* const code = find_ccsds_telecommand_code(framing.code)) {
+        d_receiver = make_cltu_receiver(framing, *code, soft_input, variant);
+    } else {
+        d_receiver =
+            std::make_unique<telemetry_receiver>(framing, soft_input, variant, threads);
+    }
 }
 
 ccsds_frame_finder::~ccsds_frame_finder() = default;
 
-std::size_t ccsds_frame_finder::frame_items() const
-{
-    const auto& format = d_implementation->format();
-    return format.ldpc ? format.sent_bits : format.frame_bytes;
-}
+std::size_t ccsds_frame_finder::frame_items() const { return d_receiver->frame_items(); }
 
-bool ccsds_frame_finder::soft_output() const { return d_implementation->format().ldpc; }
+bool ccsds_frame_finder::soft_output() const { return d_receiver->soft_output(); }
 
-unsigned ccsds_frame_finder::marker_bits() const
-{
-    return d_implementation->format().marker.bits;
-}
+unsigned ccsds_frame_finder::marker_bits() const { return d_receiver->marker_bits(); }
 
-std::size_t ccsds_frame_finder::period() const
-{
-    const auto& format = d_implementation->format();
-    return format.marker.bits + format.sent_bits;
-}
+std::size_t ccsds_frame_finder::period() const { return d_receiver->period(); }
 
-unsigned ccsds_frame_finder::search_errors() const
-{
-    return d_implementation->tracker().tolerated().search;
-}
+unsigned ccsds_frame_finder::search_errors() const { return d_receiver->search_errors(); }
 
-unsigned ccsds_frame_finder::track_errors() const
-{
-    return d_implementation->tracker().tolerated().track;
-}
+unsigned ccsds_frame_finder::track_errors() const { return d_receiver->track_errors(); }
 
 void ccsds_frame_finder::push(const std::uint8_t* bytes, std::size_t count)
 {
-    d_implementation->push(bytes, count);
+    d_receiver->push(bytes, count);
 }
 
 void ccsds_frame_finder::push(const std::int8_t* values, std::size_t count)
 {
-    d_implementation->push(values, count);
+    d_receiver->push(values, count);
 }
 
-std::size_t ccsds_frame_finder::piece() const { return d_implementation->piece(); }
+std::size_t ccsds_frame_finder::piece() const { return d_receiver->piece(); }
 
-void ccsds_frame_finder::finish() { d_implementation->run(true); }
+void ccsds_frame_finder::finish() { d_receiver->finish(); }
 
-bool ccsds_frame_finder::pull(ccsds_frame& frame)
-{
-    return d_implementation->pull(frame);
-}
+bool ccsds_frame_finder::pull(ccsds_frame& frame) { return d_receiver->pull(frame); }
 
-std::uint64_t ccsds_frame_finder::needed() const
-{
-    return d_implementation->tracker().needed();
-}
+std::uint64_t ccsds_frame_finder::needed() const { return d_receiver->needed(); }
 
-void ccsds_frame_finder::reset() { d_implementation->reset(); }
+void ccsds_frame_finder::reset() { d_receiver->reset(); }
 
-bool ccsds_frame_finder::locked() const { return d_implementation->tracker().locked(); }
+bool ccsds_frame_finder::locked() const { return d_receiver->locked(); }
 
-ccsds_counts ccsds_frame_finder::counts() const { return d_implementation->counts(); }
+ccsds_counts ccsds_frame_finder::counts() const { return d_receiver->counts(); }
 
-std::string ccsds_frame_finder::verdict() const { return d_implementation->verdict(); }
+std::string ccsds_frame_finder::verdict() const { return d_receiver->verdict(); }
 
 } // namespace gr::gpufec

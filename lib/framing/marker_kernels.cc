@@ -89,7 +89,9 @@ void find(const std::uint64_t* words,
           unsigned errors,
           std::uint64_t* hits)
 {
-    (bits == 32 ? find_of<5> : find_of<6>)(words, count, marker, errors, hits);
+    (bits == 16   ? find_of<4>
+     : bits == 32 ? find_of<5>
+                  : find_of<6>)(words, count, marker, errors, hits);
 }
 
 } // namespace

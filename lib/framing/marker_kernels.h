@@ -23,7 +23,7 @@ struct marker_kernels {
      * \param count number of words whose bits are tried as first bits, a multiple of
      *        granularity
      * \param marker a word of equal bits, 0 or 1, for each bit of the marker
-     * \param bits length of the marker, 32 or 64
+     * \param bits length of the marker, 16, 32 or 64
      * \param errors largest number of wrong bits
      * \param hits \p count words; a bit is set if the marker begins there
      */

@@ -29,11 +29,13 @@ struct shift_register {
 
 std::vector<std::uint8_t> randomiser_sequence(const std::string& name, std::size_t bytes)
 {
-    // x^17 + x^14 + 1 means that bit n + 17 is the sum of the bits n + 14 and n.
+    // x^17 + x^14 + 1 means that bit n + 17 is the sum of the bits n + 14 and n. The
+    // sequence of telecommands is defined by the same convention.
     auto generator = choose<shift_register>("randomiser",
                                             name,
                                             { { "none", { 0, 0, 1 } },
                                               { "short", { 0xff, 0xa9, 8 } },
+                                              { "telecommand", { 0xff, 0x5f, 8 } },
                                               { "long", { 0x18e38, 0x4001, 17 } } });
     std::vector<std::uint8_t> sequence(bytes);
     for (auto& byte : sequence) {

@@ -15,7 +15,7 @@ namespace gr::gpufec::framing {
 //! A bit pattern before each frame.
 struct sync_marker {
     std::uint64_t word; //!< its lowest \c bits bits, the first sent one most significant
-    unsigned bits;      //!< length: 32 or 64
+    unsigned bits;      //!< length: 16, 32 or 64
 };
 
 //! Marker of CCSDS 131.0-B, 9.3, for all codes but turbo codes and AR4JA codes.

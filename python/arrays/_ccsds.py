@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Receiver of CCSDS telemetry for arrays: from soft symbols to transfer frames."""
+"""Receiver of CCSDS telemetry and telecommands for arrays: from soft symbols to transfer frames."""
 
 import numpy as np
 
@@ -40,7 +40,8 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
                  lock_presets=(), drop_failed=True, max_iterations=25, batch=0, slots=3,
                  backend="auto", device=0, threads=1, false_alarm=1e-6, flywheel=2,
                  lock_memory=1000000):
-    """Decodes soft symbols of CCSDS telemetry (CCSDS 131.0-B) to transfer frames.
+    """Decodes soft symbols of CCSDS telemetry (CCSDS 131.0-B), or of telecommands (CCSDS 231.0-B),
+    to transfer frames.
 
     The frames are found by their markers. The help of the block ccsds_fec_receiver describes how,
     and the page docs/reference/ccsds.md which errors a marker may have.
@@ -52,11 +53,14 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
         convolutional : inner convolutional code: "none" or a name of conv_presets()
         code : code of the frame: "none"; "ccsds-223" or "ccsds-239" (Reed-Solomon in the dual
             basis), or these with "-conventional" after them (in the conventional basis); or,
-            without a convolutional code, "c2" or "ar4ja-K-rate" (LDPC), such as "ar4ja-1024-1/2"
+            without a convolutional code, "c2" or "ar4ja-K-rate" (LDPC), such as "ar4ja-1024-1/2", or
+            "tc-bch", "tc-bch-detect", "tc-ldpc-128" or "tc-ldpc-512" (telecommands)
         interleaving : number of Reed-Solomon codewords per frame, 1 to 8
         frame_bytes : bytes of a transfer frame, 1 to 16384; 0: the longest of the code. Shorter
-            frames of Reed-Solomon have a virtual fill.
-        randomiser : "none", "short" (period of 255 bits) or "long" (131,071 bits)
+            frames of Reed-Solomon have a virtual fill. With telecommand codes, the largest number
+            of bytes of a CLTU's frames; 0: 16384
+        randomiser : "none", "short" (period of 255 bits) or "long" (131,071 bits, not with
+            telecommand codes)
         differential : whether the bits are differentially encoded (NRZ-M), before the
             convolutional encoder if there is one
         soft_input : "int8", "float" or "uint8"; "": the format of the type of values
@@ -75,19 +79,25 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
         backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
         device : number of the CUDA device
         threads : threads of the CPU backend, 1 to 256
-        false_alarm : probability of a false lock per frame length of random bits
+        false_alarm : probability of a false lock per frame length of random bits; with telecommand
+            codes, of a false start sequence per random bit
         flywheel : largest number of successive frames without a marker that are kept, 0 to 100
         lock_memory : soft values that are stored during the phase search, 10^4 to 10^9
 
     Returns:
-        The frames, uint8 (frames, frame_bytes), and a ccsds_status with
+        The frames, uint8 (frames, frame_bytes) or, with telecommand codes, a list of the contents
+        of CLTUs, uint8 (bytes,), which include the fill of the last codeword; and a ccsds_status
+        with
           - good, marker_found, inverted: bool (frames,)
           - position: index in values, or with a convolutional code in the decoded bits, of the
             marker's first bit, uint64 (frames,)
           - orientation: orientation of the symbols, uint8 (frames,), as in the tag ccsds_frame
           - marker_correlation: 0 to 1, float64 (frames,)
           - corrected: corrected symbols per codeword, -1 if not correctable, int32 (frames,
-            interleaving); (frames, 0) without Reed-Solomon
+            interleaving); (frames, 0) without Reed-Solomon; with telecommand codes the corrected
+            bits of a CLTU, int32 (frames,)
+          - tail_found: with telecommand codes, whether a tail sequence ended the CLTU, bool
+            (frames,)
           - iterations: with LDPC codes the number of iterations, uint32 (frames,)
           - channel_error_rate: bit error rate of the channel, estimated by the Viterbi decoder;
             NaN without a convolutional code
@@ -109,7 +119,9 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
     code = _core.known_name("code", code, _core.ccsds_codes())
     ldpc = next((c[1:] for c in _core.ccsds_ldpc_codes() if c[0] == code), None)
     inner = convolutional.lower() != "none"
-    if ldpc and inner:
+    telecommand = code in _core.ccsds_telecommand_codes()
+    llrs = ldpc or (telecommand and _core.ccsds_telecommand_codes()[code])
+    if inner and (ldpc or telecommand):
         refuse("convolutional", convolutional, f'"none" with code="{code}"')
     for name, value in (("soft_scale", soft_scale), ("llr_scale", llr_scale)):
         if not 0 < value < np.inf:
@@ -120,7 +132,9 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
                "constellation": "bpsk" if inner else constellation, "false_alarm": false_alarm,
                "flywheel": integer("flywheel", flywheel, "0 to 100", 0, 100),
                "drop_failed": bool(drop_failed),
-               "positive_bit": integer("positive_bit", positive_bit, "0 and 1", 0, 1)}
+               "positive_bit": integer("positive_bit", positive_bit, "0 and 1", 0, 1),
+               "llr_scale": llr_scale,
+               "max_iterations": integer("max_iterations", max_iterations, "1 to 1000", 1, 1000)}
     run = {"batch": batch, "slots": slots, "backend": backend, "device": device,
            "threads": threads}
     error_rate, verdict = np.nan, ""
@@ -131,7 +145,7 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
             lock_presets=lock_presets, lock_memory=lock_memory, **run)
         error_rate, verdict = status.channel_error_rate, status.verdict
     else:
-        items = _to_int8(values, soft_input, llr_scale if ldpc else soft_scale)
+        items = _to_int8(values, soft_input, llr_scale if llrs else soft_scale)
     frames, facts = _core.ccsds_frames(np.ascontiguousarray(items), framing)
     facts["channel_error_rate"] = error_rate
     facts["verdict"] = warn_of(facts["verdict"]) or verdict
@@ -161,3 +175,30 @@ def _decode_ldpc(codewords, code, facts, drop_failed, **parameters):
             if isinstance(values, np.ndarray):
                 facts[name] = values[good]
     return frames
+
+
+@named_arguments
+def ccsds_encode_cltu(frame, code="tc-bch", randomiser="short"):
+    """Encodes a transfer frame, or several, to a CLTU (CCSDS 231.0-B).
+
+    The CLTU has a start sequence, codewords, the last of which is filled with alternating bits, and
+    a tail sequence, except with "tc-ldpc-512". The acquisition and idle sequences before and after
+    it are alternating bits, such as bytes of 0x55.
+
+    Args:
+        frame : bytes of the frame, uint8 (bytes,), 1 to 16384, in host memory
+        code : "tc-bch" or "tc-bch-detect" (both BCH (63,56)), "tc-ldpc-128" or "tc-ldpc-512"
+        randomiser : "none" or "short". With LDPC codes the standard requires "short".
+
+    Returns:
+        The CLTU, uint8, eight bits per byte, the first most significant
+
+    Raises:
+        ValueError : if an argument is refused; it names the argument, its value and what is
+            allowed
+        TypeError : if frame is not an array, or if arguments are missing or unknown
+    """
+    frame = host_array("frame", frame, np.uint8)
+    if frame.ndim != 1:
+        refuse("frame", f"of {frame.ndim} dimensions", "1")
+    return _core.ccsds_encode_cltu(np.ascontiguousarray(frame), code, randomiser)

@@ -91,8 +91,8 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
             row, or (frames·sent,), where sent is an attribute of ldpc_code(). An array on a CUDA
             device is decoded by that device.
         standard : "dvbs2" (EN 302 307-1), "dvbs2x" (EN 302 307-2), "dvbt2" (EN 302 755),
-            "ccsds_c2" and "ccsds_ar4ja" (CCSDS 131.0-B), "wifi" (IEEE 802.11), "nr" (3GPP
-            TS 38.212)
+            "ccsds_c2" and "ccsds_ar4ja" (CCSDS 131.0-B), "ccsds_tc" (CCSDS 231.0-B), "wifi"
+            (IEEE 802.11), "nr" (3GPP TS 38.212)
         frame_size : one of ldpc_code.frame_sizes(standard)
         rate : one of ldpc_code.rates(standard, frame_size)
         code_file : path of an alist file or a base matrix, which defines the code in place of the
@@ -165,8 +165,8 @@ def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", cod
         messages : uint8, the k bits of each message, in host memory: (frames, items), one
             message per row, or (frames·items,)
         standard : "dvbs2" (EN 302 307-1), "dvbs2x" (EN 302 307-2), "dvbt2" (EN 302 755),
-            "ccsds_c2" and "ccsds_ar4ja" (CCSDS 131.0-B), "wifi" (IEEE 802.11), "nr" (3GPP
-            TS 38.212)
+            "ccsds_c2" and "ccsds_ar4ja" (CCSDS 131.0-B), "ccsds_tc" (CCSDS 231.0-B), "wifi"
+            (IEEE 802.11), "nr" (3GPP TS 38.212)
         frame_size : one of ldpc_code.frame_sizes(standard)
         rate : one of ldpc_code.rates(standard, frame_size)
         code_file : path of an alist file or a base matrix, which defines the code in place of the

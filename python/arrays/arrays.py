@@ -9,7 +9,7 @@ handlers run during a call: Ctrl-C ends the call, and the decoder can be used ag
 """
 
 from ._arguments import check_names
-from ._ccsds import ccsds_decode, ccsds_status
+from ._ccsds import ccsds_decode, ccsds_encode_cltu, ccsds_status
 from ._channels import awgn, bsid, random_bits
 from ._decoding import decode_status
 from ._gpufec import (codebook_davey_mackay, codebook_from_file, codebook_marker,
@@ -21,7 +21,7 @@ from ._reed_solomon import rs_decode, rs_encode
 from ._sync import sync_decode, sync_decoder, sync_encode
 from ._viterbi import conv_encode, viterbi_decode, viterbi_decoder
 
-__all__ = ["awgn", "bsid", "ccsds_decode", "ccsds_status", "codebook_davey_mackay",
+__all__ = ["awgn", "bsid", "ccsds_decode", "ccsds_encode_cltu", "ccsds_status", "codebook_davey_mackay",
            "codebook_from_file", "codebook_marker", "codebook_random", "conv_encode",
            "conv_preset", "conv_presets", "decode_status", "device_array", "find_conv_preset",
            "ldpc_code", "ldpc_decode", "ldpc_decoder", "ldpc_encode", "pinned_empty",

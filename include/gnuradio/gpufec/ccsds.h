@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Frames of CCSDS telemetry: from bits or soft values to transfer frames, without GNU
- * Radio. */
+/* Frames of CCSDS telemetry and telecommands: from bits or soft values to transfer
+ * frames, without GNU Radio. */
 
 #ifndef INCLUDED_GPUFEC_CCSDS_H
 #define INCLUDED_GPUFEC_CCSDS_H
@@ -16,6 +16,10 @@
 
 namespace gr::gpufec {
 
+namespace framing {
+class frame_receiver;
+}
+
 //! LDPC code of CCSDS 131.0-B, 7, whose codewords are frames with a marker.
 struct ccsds_ldpc_code {
     std::string name; //!< name in ccsds_framing::code, such as "c2" or "ar4ja-1024-1/2"
@@ -28,23 +32,64 @@ struct ccsds_ldpc_code {
 //! Returns the LDPC codes of CCSDS.
 GPUFEC_API const std::vector<ccsds_ldpc_code>& ccsds_ldpc_codes();
 
-//! Returns the names that ccsds_framing::code may have: "none", those of Reed-Solomon
-//! and those of ccsds_ldpc_codes().
+//! Code of telecommands (CCSDS 231.0-B). Its codewords are sent in a CLTU (communications
+//! link transmission unit): a start sequence, codewords, and a tail sequence.
+struct ccsds_telecommand_code {
+    //! name in ccsds_framing::code: "tc-bch" (BCH (63,56), a wrong bit per codeword is
+    //! corrected), "tc-bch-detect" (the same, errors are only detected), "tc-ldpc-128" or
+    //! "tc-ldpc-512"
+    std::string name;
+    bool ldpc;              //!< whether it is an LDPC code, which needs soft values
+    unsigned codeword_bits; //!< sent per codeword
+    unsigned message_bits;
+};
+
+//! Returns the codes of telecommands.
+GPUFEC_API const std::vector<ccsds_telecommand_code>& ccsds_telecommand_codes();
+
+//! Returns the telecommand code of that name; null if there is none.
+GPUFEC_API const ccsds_telecommand_code*
+find_ccsds_telecommand_code(const std::string& name);
+
+/*!
+ * \brief Returns the CLTU of a transfer frame or of several, as packed bits.
+ *
+ * The last codeword is filled with alternating bits that begin with 0. The acquisition
+ * and idle sequences, which are alternating bits too, are not included. The tail sequence
+ * of "tc-ldpc-128" is that of CCSDS 231.0-B-4, corrigendum 1; "tc-ldpc-512" has none.
+ * \param frame, bytes the frames, 1 to 16384 bytes
+ * \param code name of a telecommand code
+ * \param randomiser "none" or "short". LDPC codewords are randomised each, as the
+ *        standard requires, and with the BCH code the frames, which is optional
+ * \throws std::invalid_argument naming the parameter, its value and what is allowed
+ */
+GPUFEC_API std::vector<std::uint8_t>
+ccsds_encode_cltu(const std::uint8_t* frame,
+                  std::size_t bytes,
+                  const std::string& code = "tc-bch",
+                  const std::string& randomiser = "short");
+
+//! Returns the names that ccsds_framing::code may have: "none", those of Reed-Solomon,
+//! those of ccsds_ldpc_codes() and those of ccsds_telecommand_codes().
 GPUFEC_API std::vector<std::string> ccsds_codes();
 
-//! Format of a stream of telemetry frames (CCSDS 131.0-B).
+//! Format of a stream of telemetry frames (CCSDS 131.0-B) or of telecommands (CCSDS
+//! 231.0-B).
 struct ccsds_framing {
     //! code of the frame: "none"; a Reed-Solomon code "ccsds-223", "ccsds-239" or, in the
     //! conventional basis, "ccsds-223-conventional", "ccsds-239-conventional"; or an LDPC
-    //! code "c2" or "ar4ja-1024-1/2" and so on
+    //! code "c2" or "ar4ja-1024-1/2" and so on; or a telecommand code, "tc-bch",
+    //! "tc-bch-detect", "tc-ldpc-128" or "tc-ldpc-512"
     std::string code = "ccsds-223";
     //! codewords of Reed-Solomon per frame, 1 to 8
     unsigned interleaving = 1;
     //! bytes of a transfer frame, 1 to 16384; 0: the longest of the code. With
     //! Reed-Solomon it is a multiple of \c interleaving, and shorter frames have a
-    //! virtual fill
+    //! virtual fill. With telecommand codes, the largest number of bytes of the frames of
+    //! a CLTU; 0: 16384
     unsigned frame_bytes = 0;
-    //! "none", "short" (period of 255 bits) or "long" (131,071 bits)
+    //! "none", "short" (period of 255 bits) or, not with telecommand codes, "long"
+    //! (131,071 bits)
     std::string randomiser = "short";
     //! ambiguity that the marker resolves besides the sign of all bits: none with "bpsk",
     //! rotation and exchange of I and Q with "qpsk", and with "oqpsk" also I and Q of a
@@ -52,7 +97,8 @@ struct ccsds_framing {
     std::string constellation = "bpsk";
     //! whether the bits before this stage were sent as changes of the level (NRZ-M)
     bool differential = false;
-    //! probability of a false lock per frame length of random bits
+    //! probability of a false lock per frame length of random bits; with telecommand
+    //! codes, of a false start sequence per random bit
     double false_alarm = 1e-6;
     //! largest number of successive frames without a marker that are kept while locked
     unsigned flywheel = 2;
@@ -61,14 +107,18 @@ struct ccsds_framing {
     bool drop_failed = true;
     //! the bit, 0 or 1, that a positive soft value means
     unsigned positive_bit = 1;
+    //! with LDPC codes of telecommands: steps per nat of the soft values, above 0
+    float llr_scale = 2;
+    //! with LDPC codes of telecommands: largest number of iterations, 1 to 1000
+    unsigned max_iterations = 25;
 };
 
 //! A frame and how it was found.
 struct ccsds_frame {
-    //! the transfer frame; with an LDPC code empty
+    //! the transfer frame, or the content of a CLTU; with an LDPC code of telemetry empty
     std::vector<std::uint8_t> bytes;
-    //! with an LDPC code, the soft values of the codeword in the sign of the input, with
-    //! right polarity and without the randomiser
+    //! with an LDPC code of telemetry, the soft values of the codeword in the sign of the
+    //! input, with right polarity and without the randomiser
     std::vector<std::int8_t> soft;
     //! index of the first bit or soft value of the marker in the input
     std::uint64_t position = 0;
@@ -85,15 +135,20 @@ struct ccsds_frame {
     //! and 3 with pairs from consecutive symbols
     unsigned orientation = 0;
     //! corrected symbols per codeword, −1 for a codeword that could not be corrected;
-    //! empty without Reed-Solomon
+    //! empty without Reed-Solomon. With telecommand codes, corrected bits per codeword
     std::vector<int> corrected;
+    //! index of the first bit or soft value after the frame or after the last codeword
+    std::uint64_t end = 0;
+    //! with telecommand codes, whether a tail sequence follows the last codeword
+    bool tail_found = false;
 };
 
 //! Counts since the beginning of the stream.
 struct ccsds_counts {
     std::uint64_t frames = 0;      //!< good frames
     std::uint64_t failed = 0;      //!< frames that are not good
-    std::uint64_t corrected = 0;   //!< symbols that Reed-Solomon corrected in good frames
+    std::uint64_t corrected = 0;   //!< symbols that Reed-Solomon corrected in good
+                                   //!< frames; bits of telecommands
     std::uint64_t missed = 0;      //!< frames whose marker was missing
     std::uint64_t locks = 0;       //!< searches that ended with a frame
     std::uint64_t losses = 0;      //!< locks that were lost
@@ -111,6 +166,12 @@ struct ccsds_counts {
  * The marker is that of CCSDS 131.0-B, 9.3: 034776C7272895B0 (hexadecimal, 64 bits) with
  * the AR4JA codes, and 1ACFFC1D (32 bits) with all others. The numbers of errors that are
  * tolerated in it follow from \c false_alarm: docs/reference/ccsds.md has the formula.
+ *
+ * With a telecommand code a frame is the content of a CLTU. It begins with a start
+ * sequence in either polarity, EB90 (16 bits) with the BCH code and 034776C7272895B0
+ * with LDPC codes, and ends before the first codeword that cannot be decoded. The tail
+ * sequence is such a codeword. A start sequence that no codeword follows is counted as
+ * unconfirmed. The content includes the fill of the last codeword.
  */
 class GPUFEC_API ccsds_frame_finder
 {
@@ -127,17 +188,20 @@ public:
                        unsigned threads = 1);
     ~ccsds_frame_finder();
 
-    //! Returns the number of bytes of a transfer frame or, with an LDPC code, of soft
-    //! values of a codeword.
+    //! Returns the number of bytes of a transfer frame or, with an LDPC code of
+    //! telemetry, of soft values of a codeword; with telecommand codes, of the bytes of a
+    //! codeword's message.
     std::size_t frame_items() const;
-    //! Returns whether frames have soft values in place of bytes (LDPC codes).
+    //! Returns whether frames have soft values in place of bytes (LDPC codes
+    //! of telemetry).
     bool soft_output() const;
-    //! Returns the number of bits of a marker.
+    //! Returns the number of bits of a marker or start sequence.
     unsigned marker_bits() const;
-    //! Returns the number of bits from one marker to the next.
+    //! Returns the number of bits from one marker to the next; with telecommand codes, of
+    //! a codeword.
     std::size_t period() const;
     //! Returns the numbers of errors that are tolerated in a marker, in a search and
-    //! while locked.
+    //! while locked; with telecommand codes, in a start and in a tail sequence.
     unsigned search_errors() const;
     unsigned track_errors() const;
 
@@ -164,8 +228,7 @@ public:
     std::string verdict() const;
 
 private:
-    class implementation;
-    std::unique_ptr<implementation> d_implementation;
+    std::unique_ptr<framing::frame_receiver> d_receiver;
 };
 
 } // namespace gr::gpufec

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block that finds and decodes the frames of CCSDS telemetry. */
+/* The block that finds and decodes the frames of CCSDS telemetry and telecommands. */
 
 #ifndef INCLUDED_GPUFEC_CCSDS_DEFRAMER_H
 #define INCLUDED_GPUFEC_CCSDS_DEFRAMER_H
@@ -19,14 +19,17 @@ struct ccsds_deframer_options {
     // Code
     //! code of the frame: "none"; "ccsds-223" or "ccsds-239" (Reed-Solomon in the dual
     //! basis), or these with "-conventional" after them (in the conventional basis); or
-    //! an LDPC code, "c2" or "ar4ja-K-rate", such as "ar4ja-1024-1/2"
+    //! an LDPC code, "c2" or "ar4ja-K-rate", such as "ar4ja-1024-1/2"; or a telecommand
+    //! code, "tc-bch", "tc-bch-detect", "tc-ldpc-128" or "tc-ldpc-512"
     std::string code = "ccsds-223";
     //! Reed-Solomon codewords per frame, 1 to 8
     int interleaving = 1;
     //! bytes of a transfer frame, 1 to 16384; 0: the longest of the code. Shorter frames
-    //! of Reed-Solomon have a virtual fill, and are a multiple of \p interleaving
+    //! of Reed-Solomon have a virtual fill, and are a multiple of \p interleaving.
+    //! With telecommand codes, the largest number of bytes of a CLTU's frames; 0: 16384
     int frame_bytes = 0;
-    //! pseudo-randomiser: "none", "short" (period of 255 bits) or "long" (131,071 bits)
+    //! pseudo-randomiser: "none", "short" (period of 255 bits) or "long" (131,071 bits,
+    //! not with telecommand codes)
     std::string randomiser = "short";
     //! whether bits were sent as changes of the level (NRZ-M)
     bool differential = false;
@@ -59,15 +62,21 @@ struct ccsds_deframer_options {
     int threads = 1;
 
     // Advanced
-    //! probability of a false lock per frame length of random bits, above 0 and below 1
+    //! probability of a false lock per frame length of random bits, above 0 and below 1;
+    //! with telecommand codes, of a false start sequence per random bit
     double false_alarm = 1e-6;
     //! largest number of successive frames without a marker that are kept while locked,
     //! 0 to 100
     int flywheel = 2;
+    //! with "tc-ldpc-128" and "tc-ldpc-512": int8 steps per nat; float input is in nats
+    float llr_scale = 2.0f;
+    //! with "tc-ldpc-128" and "tc-ldpc-512": largest number of iterations, 1 to 1000
+    int max_iterations = 25;
 };
 
 /*!
- * \brief Finds the frames of CCSDS telemetry by their markers, and decodes Reed-Solomon.
+ * \brief Finds the frames of CCSDS telemetry by their markers, and decodes Reed-Solomon;
+ * or finds and decodes telecommands.
  * \ingroup gpufec
  *
  * \details
@@ -87,6 +96,11 @@ struct ccsds_deframer_options {
  * soft values, and the output is the codewords, as signed bytes: as many int8 as the code
  * sends bits, with the right sign and without the pseudo-randomiser, for gpu_ldpc_dvbs2.
  *
+ * With a telecommand code (CCSDS 231.0-B) a frame is the content of a CLTU, whose length
+ * varies. A CLTU begins with a start sequence in either polarity, and ends before the
+ * first codeword that cannot be decoded, such as its tail sequence. The content includes
+ * the fill of the last codeword.
+ *
  * Soft values that are 0 or NaN are erasures, and count as 1 where a bit is needed. −128
  * becomes −127.
  *
@@ -95,7 +109,9 @@ struct ccsds_deframer_options {
  *  - \c good (bool): whether the frame was decoded or, without Reed-Solomon, has a
  *    marker,
  *  - \c corrected (s32vector): corrected symbols of each codeword, −1 if it could not be
- *    corrected; only with Reed-Solomon,
+ *    corrected; only with Reed-Solomon. With telecommand codes, corrected bits of each
+ *    codeword,
+ *  - \c tail_found (bool): with telecommand codes, whether a tail sequence follows,
  *  - \c marker_found (bool), \c marker_correlation (double, 0 to 1),
  *  - \c inverted (bool), \c orientation (long): sign and rotation of the input,
  *  - \c position (uint64): index of the first bit of the marker since the beginning of

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block that decodes soft symbols of CCSDS telemetry to transfer frames. */
+/* The block that decodes soft symbols of CCSDS telemetry or telecommands to transfer
+ * frames. */
 
 #ifndef INCLUDED_GPUFEC_CCSDS_FEC_RECEIVER_H
 #define INCLUDED_GPUFEC_CCSDS_FEC_RECEIVER_H
@@ -25,14 +26,17 @@ struct ccsds_fec_receiver_options {
     //! code of the frame: "none"; "ccsds-223" or "ccsds-239" (Reed-Solomon in the dual
     //! basis), or these with "-conventional" after them (in the conventional basis); or,
     //! without a convolutional code, an LDPC code, "c2" or "ar4ja-K-rate", such as
-    //! "ar4ja-1024-1/2"
+    //! "ar4ja-1024-1/2", or a telecommand code, "tc-bch", "tc-bch-detect", "tc-ldpc-128"
+    //! or "tc-ldpc-512"
     std::string code = "ccsds-223";
     //! Reed-Solomon codewords per frame, 1 to 8
     int interleaving = 1;
     //! bytes of a transfer frame, 1 to 16384; 0: the longest of the code. Shorter frames
-    //! of Reed-Solomon have a virtual fill, and are a multiple of \p interleaving
+    //! of Reed-Solomon have a virtual fill, and are a multiple of \p interleaving.
+    //! With telecommand codes, the largest number of bytes of a CLTU's frames; 0: 16384
     int frame_bytes = 0;
-    //! pseudo-randomiser: "none", "short" (period of 255 bits) or "long" (131,071 bits)
+    //! pseudo-randomiser: "none", "short" (period of 255 bits) or "long" (131,071 bits,
+    //! not with telecommand codes)
     std::string randomiser = "short";
     //! whether bits were sent as changes of the level (NRZ-M), before a convolutional
     //! encoder if there is one
@@ -83,7 +87,8 @@ struct ccsds_fec_receiver_options {
     int threads = 1;
 
     // Advanced
-    //! probability of a false lock per frame length of random bits, above 0 and below 1
+    //! probability of a false lock per frame length of random bits, above 0 and below 1;
+    //! with telecommand codes, of a false start sequence per random bit
     double false_alarm = 1e-6;
     //! largest number of successive frames without a marker that are kept while locked,
     //! 0 to 100
@@ -106,7 +111,9 @@ struct ccsds_fec_receiver_options {
  * whose phase search finds pairs, puncturing, rotation and code, and a ccsds_deframer,
  * which finds frames by their markers and decodes Reed-Solomon. Without one, the
  * ccsds_deframer takes the soft values. With an LDPC code, a ccsds_deframer finds the
- * codewords by their markers in the soft values, and a gpu_ldpc_dvbs2 decodes them.
+ * codewords by their markers in the soft values, and a gpu_ldpc_dvbs2 decodes them. With
+ * a telecommand code (CCSDS 231.0-B) the ccsds_deframer finds and decodes CLTUs, on the
+ * CPU.
  *
  * The tags and the PDUs are those of ccsds_deframer. With an LDPC code, \c good tells
  * whether the codeword is valid, and the dictionary has \c ldpc_iterations (long) too.

@@ -62,7 +62,8 @@ GPUFEC_API esn0_source esn0_source_from_string(const std::string& name);
 //! ("float").
 struct gpu_ldpc_dvbs2_options {
     // Code
-    //! "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr"
+    //! "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "ccsds_tc", "wifi",
+    //! "nr"
     std::string standard = "dvbs2";
     //! a frame size of the standard, see above
     std::string frame_size = "normal";
@@ -215,6 +216,7 @@ struct gpu_ldpc_dvbs2_options {
  *    and 2/5
  *  - \c ccsds_c2 (CCSDS 131.0-B): 8160 (sent bits); 7/8
  *  - \c ccsds_ar4ja (CCSDS 131.0-B): 1024, 4096 or 16384 (K); 1/2, 2/3 or 4/5
+ *  - \c ccsds_tc (CCSDS 231.0-B, telecommand): 128 or 512 (N); 1/2
  *  - \c wifi (IEEE 802.11): 648, 1296 or 1944 (N); 1/2, 2/3, 3/4 or 5/6
  *  - \c nr (3GPP TS 38.212): base graph and lifting size, such as "bg1 z384"; 1/3 (bg2:
  *    1/5), or the number of message blocks over the number of sent blocks, such as 22/28.

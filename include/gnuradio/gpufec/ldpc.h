@@ -72,6 +72,7 @@ public:
      * | dvbt2       | normal, short                      | 1/2 … 5/6; short from 1/4   |
      * | ccsds_c2    | 8160: sent bits                    | 7/8                         |
      * | ccsds_ar4ja | 1024, 4096, 16384: K               | 1/2, 2/3, 4/5               |
+     * | ccsds_tc    | 128, 512: N                        | 1/2                         |
      * | wifi        | 648, 1296, 1944: N                 | 1/2, 2/3, 3/4, 5/6          |
      * | nr          | bg1 z384: base graph, lifting size | 22/24 … 22/66               |
      * | nr          | bg2 z384: base graph, lifting size | 10/12 … 10/50               |
@@ -79,8 +80,9 @@ public:
      * dvbs2x normal and short include the rates of dvbs2. A rate of nr is 1/3 (bg1), 1/5
      * (bg2), or the number of message blocks over the number of sent blocks; a block has
      * as many bits as the lifting size. Sources: EN 302 307-1 (dvbs2), EN 302 307-2
-     * (dvbs2x), EN 302 755 (dvbt2), CCSDS 131.0-B (ccsds_c2, ccsds_ar4ja), IEEE 802.11,
-     * 19.3.11.7 (wifi), 3GPP TS 38.212, 5.3.2 (nr).
+     * (dvbs2x), EN 302 755 (dvbt2), CCSDS 131.0-B (ccsds_c2, ccsds_ar4ja), CCSDS 231.0-B
+     * (ccsds_tc, the codes of telecommands), IEEE 802.11, 19.3.11.7 (wifi), 3GPP TS
+     * 38.212, 5.3.2 (nr).
      *
      * Bits that a standard never sends are punctured, and constant bits are shortened.
      * The zeros that ccsds_c2 appends to a codeword are sent but have no position in the

@@ -17,7 +17,8 @@ namespace gr::gpufec {
 //! Parameters of ldpc_encoder, in Python's order.
 struct ldpc_encoder_options {
     // Code
-    //! "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr"
+    //! "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "ccsds_tc", "wifi",
+    //! "nr"
     std::string standard = "dvbs2";
     //! as in gpu_ldpc_dvbs2
     std::string frame_size = "normal";

@@ -37,6 +37,14 @@ ccsds_deframer::sptr ccsds_deframer::make(const ccsds_deframer_options& given)
             "soft_scale",
             given.soft_scale,
             "finite values above 0");
+    require(std::isfinite(given.llr_scale) && given.llr_scale > 0,
+            "llr_scale",
+            given.llr_scale,
+            "finite values above 0");
+    require(given.max_iterations >= 1 && given.max_iterations <= 1000,
+            "max_iterations",
+            given.max_iterations,
+            "1 to 1000");
     check_positive_bit(given.positive_bit);
     require(given.flywheel >= 0 && given.flywheel <= 100,
             "flywheel",
@@ -55,12 +63,16 @@ ccsds_deframer::sptr ccsds_deframer::make(const ccsds_deframer_options& given)
     framing.flywheel = unsigned(given.flywheel);
     framing.drop_failed = given.drop_failed;
     framing.positive_bit = unsigned(given.positive_bit);
-    return gnuradio::make_block_sptr<ccsds_deframer_impl>(framing,
-                                                          format,
-                                                          given.soft_scale,
-                                                          given.status_tags,
-                                                          given.length_tag,
-                                                          unsigned(given.threads));
+    framing.llr_scale = given.llr_scale;
+    framing.max_iterations = unsigned(given.max_iterations);
+    const auto* const telecommand = find_ccsds_telecommand_code(given.code);
+    return gnuradio::make_block_sptr<ccsds_deframer_impl>(
+        framing,
+        format,
+        telecommand && telecommand->ldpc ? given.llr_scale : given.soft_scale,
+        given.status_tags,
+        given.length_tag,
+        unsigned(given.threads));
 }
 
 ccsds_deframer_impl::ccsds_deframer_impl(const ccsds_framing& framing,
@@ -80,8 +92,10 @@ ccsds_deframer_impl::ccsds_deframer_impl(const ccsds_framing& framing,
       d_ber_key(pmt::mp("viterbi_ber")),
       d_lock_key(pmt::mp("viterbi_lock")),
       d_error_rate_key(pmt::mp("error_rate")),
+      d_telecommand(find_ccsds_telecommand_code(framing.code)),
       d_finder(framing, format != input_format::packed, "", threads),
-      d_emitter(*this, length_tag, tags)
+      d_emitter(*this, length_tag, tags),
+      d_state(d_telecommand)
 {
     message_port_register_out(d_status_port);
     set_tag_propagation_policy(TPP_CUSTOM);
@@ -207,9 +221,9 @@ void ccsds_deframer_impl::emit(const ccsds_frame& frame)
 {
     const bool soft = d_finder.soft_output();
     const auto first = d_emitter.next_item();
-    const auto items = d_finder.frame_items();
+    const auto items = soft ? frame.soft.size() : frame.bytes.size();
     const auto data = frame.position + d_finder.marker_bits();
-    const auto end = frame.position + d_finder.period();
+    const auto end = frame.end;
     d_input_tags.release(
         (end + d_bits_per_input - 1) / d_bits_per_input, [&](held_tag tag) {
             on_passed(tag);
@@ -217,7 +231,14 @@ void ccsds_deframer_impl::emit(const ccsds_frame& frame)
             if (bit + d_bits_per_input <= frame.position) {
                 return;
             }
-            const auto item = (bit - std::min(bit, data)) / (soft ? 1 : 8);
+            const auto after = bit - std::min(bit, data);
+            // Each codeword of a CLTU begins with its message.
+            const auto item =
+                !d_telecommand
+                    ? after / (soft ? 1 : 8)
+                    : after / d_finder.period() * d_finder.frame_items() +
+                          std::min<std::uint64_t>(after % d_finder.period() / 8,
+                                                  d_finder.frame_items() - 1);
             tag.offset = first + std::min<std::uint64_t>(item, items - 1);
             d_emitter.hold(std::move(tag));
         });

@@ -60,6 +60,8 @@ ccsds_deframer_options deframer_part(const options& given, bool behind_viterbi, 
     part.threads = given.threads;
     part.false_alarm = given.false_alarm;
     part.flywheel = given.flywheel;
+    part.llr_scale = given.llr_scale;
+    part.max_iterations = given.max_iterations;
     return part;
 }
 
@@ -90,10 +92,12 @@ ccsds_fec_receiver::sptr ccsds_fec_receiver::make(const options& given)
                 { { "int8", 0 }, { "uint8", 1 }, { "float", 2 } });
     const auto* const ldpc = find_ldpc(given.code);
     const bool convolutional = folded(given.convolutional) != "none";
-    if (ldpc && convolutional) {
+    const auto* const telecommand = find_ccsds_telecommand_code(given.code);
+    if (convolutional && (ldpc || telecommand)) {
         refuse("convolutional",
                given.convolutional,
-               "with code=\"" + ldpc->name + "\" only \"none\" is allowed");
+               "with code=\"" + (ldpc ? ldpc->name : telecommand->name) +
+                   "\" only \"none\" is allowed");
     }
     require(std::isfinite(given.llr_scale) && given.llr_scale > 0,
             "llr_scale",

@@ -20,6 +20,9 @@ namespace gr::gpufec {
 class frame_state
 {
 public:
+    //! \param telecommand whether dictionaries have the entry \c tail_found
+    explicit frame_state(bool telecommand) : d_telecommand(telecommand) {}
+
     //! Begins a new stream.
     void restart()
     {
@@ -36,9 +39,11 @@ public:
 
     pmt::pmt_t of(const ccsds_frame& frame)
     {
-        const flags now{
-            frame.good, frame.marker_found, frame.inverted, frame.orientation
-        };
+        const flags now{ frame.good,
+                         frame.marker_found,
+                         frame.inverted,
+                         frame.tail_found,
+                         frame.orientation };
         bool changed = !d_flags || d_flag_values != now;
         if (changed) {
             d_flag_values = now;
@@ -47,6 +52,9 @@ public:
             add(d_flags, d_found_key, pmt::from_bool(frame.marker_found));
             add(d_flags, d_inverted_key, pmt::from_bool(frame.inverted));
             add(d_flags, d_orientation_key, pmt::from_long(long(frame.orientation)));
+            if (d_telecommand) {
+                add(d_flags, d_tail_key, pmt::from_bool(frame.tail_found));
+            }
             if (d_error_rate) {
                 add(d_flags, d_error_rate_key, d_error_rate);
             }
@@ -73,7 +81,7 @@ public:
     }
 
 private:
-    using flags = std::tuple<bool, bool, bool, unsigned>;
+    using flags = std::tuple<bool, bool, bool, bool, unsigned>;
 
     // Adds a key that the dictionary does not have, which dict_add() would search for.
     static void
@@ -82,9 +90,11 @@ private:
         dictionary = pmt::acons(key, value, std::move(dictionary));
     }
 
+    const bool d_telecommand;
     const pmt::pmt_t d_good_key = pmt::mp("good");
     const pmt::pmt_t d_found_key = pmt::mp("marker_found");
     const pmt::pmt_t d_inverted_key = pmt::mp("inverted");
+    const pmt::pmt_t d_tail_key = pmt::mp("tail_found");
     const pmt::pmt_t d_orientation_key = pmt::mp("orientation");
     const pmt::pmt_t d_error_rate_key = pmt::mp("channel_error_rate");
     const pmt::pmt_t d_correlation_key = pmt::mp("marker_correlation");

@@ -320,11 +320,31 @@ ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
     return ldpc_code_access::make(std::move(t));
 }
 
+ldpc_code telecommand_code(const std::string& size)
+{
+    constexpr unsigned rows = 4, columns = 8;
+    const auto n = unsigned(std::stoul(size));
+    auto t = std::make_shared<tables>();
+    t->name = "ccsds_tc " + size + " 1/2";
+    t->lifting = n / columns;
+    t->rows = rows;
+    const auto& circulants = telecommand_circulants(n);
+    for (std::size_t i = 0; i < std::size(circulants); i += 3) {
+        t->circulants.push_back({ circulants[i], circulants[i + 1], circulants[i + 2] });
+    }
+    t->known_systematic = true;
+    t->tuning = circulants_tuning;
+    t->expand(columns);
+    t->complete();
+    return ldpc_code_access::make(std::move(t));
+}
+
 } // namespace
 
 std::vector<std::string> ldpc_code::standards()
 {
-    return { "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr" };
+    return { "dvbs2",       "dvbs2x",   "dvbt2", "ccsds_c2",
+             "ccsds_ar4ja", "ccsds_tc", "wifi",  "nr" };
 }
 
 std::vector<std::string> ldpc_code::frame_sizes(const std::string& name)
@@ -342,6 +362,9 @@ std::vector<std::string> ldpc_code::frame_sizes(const std::string& name)
     }
     if (standard == "ccsds_ar4ja") {
         return { "1024", "4096", "16384" };
+    }
+    if (standard == "ccsds_tc") {
+        return { "128", "512" };
     }
     if (standard == "wifi") {
         return { "648", "1296", "1944" };
@@ -376,6 +399,9 @@ std::vector<std::string> ldpc_code::rates(const std::string& standard_name,
     }
     if (standard == "ccsds_ar4ja") {
         return { "1/2", "2/3", "4/5" };
+    }
+    if (standard == "ccsds_tc") {
+        return { "1/2" };
     }
     if (standard == "wifi") {
         return { "1/2", "2/3", "3/4", "5/6" };
@@ -429,6 +455,9 @@ ldpc_code ldpc_code::standard(const std::string& standard_name,
     }
     if (standard == "ccsds_ar4ja") {
         return ar4ja_code(frame_size, rate);
+    }
+    if (standard == "ccsds_tc") {
+        return telecommand_code(frame_size);
     }
     return dvb_code(standard, frame_size, rate);
 }

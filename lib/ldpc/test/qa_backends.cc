@@ -159,6 +159,7 @@ std::vector<ldpc_code> structured_codes()
         ldpc_code::standard("nr", "bg1 z26", "22/28"),
         ldpc_code::standard("ccsds_c2", "8160", "7/8"),
         ldpc_code::standard("ccsds_ar4ja", "1024", "1/2"),
+        ldpc_code::standard("ccsds_tc", "128", "1/2"),
         ldpc_code::standard("dvbs2x", "vl-snr short", "4/15"),
         hole.with_positions({ 100, 3, 511 }, { 0, 1, 2, 30 }),
     };
@@ -173,6 +174,7 @@ std::vector<ldpc_code> structured_codes()
     codes.push_back(ldpc_code::standard("nr", "bg1 z2", "22/24"));
     codes.push_back(ldpc_code::standard("nr", "bg2 z384", "10/12"));
     codes.push_back(ldpc_code::standard("ccsds_ar4ja", "4096", "2/3"));
+    codes.push_back(ldpc_code::standard("ccsds_tc", "512", "1/2"));
     codes.push_back(ldpc_code::standard("dvbs2x", "medium", "11/45"));
     codes.push_back(ldpc_code::standard("dvbs2x", "short", "26/45"));
     codes.push_back(ldpc_code::standard("dvbs2x", "vl-snr short sf2", "1/5"));

@@ -7,6 +7,7 @@
 #include "ldpc/model/reference.h"
 #include "qa_support.h"
 #include <gnuradio/gpufec/ldpc.h>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -91,6 +92,8 @@ TEST(ldpc_standards, StandardCodes_HaveKnownSizes)
         { "ccsds_ar4ja", "16384", "1/2", 40960, 16384, 32768, 24576, 15 * 8192 },
         { "ccsds_ar4ja", "4096", "2/3", 7168, 4096, 6144, 3072, 23 * 1024 },
         { "ccsds_ar4ja", "1024", "4/5", 1408, 1024, 1280, 384, 39 * 128 },
+        { "ccsds_tc", "128", "1/2", 128, 64, 128, 64, 32 * 16 },
+        { "ccsds_tc", "512", "1/2", 512, 256, 512, 256, 32 * 64 },
         { "nr", "bg1 z384", "1/3", 26112, 8448, 25344, 17664, 316 * 384 },
         { "nr", "bg1 z384", "22/24", 9984, 8448, 9216, 1536, 76 * 384 },
         { "nr", "bg1 z384", "22/28", 11520, 8448, 10752, 3072, 103 * 384 },
@@ -180,6 +183,94 @@ TEST(ldpc_standards, C2_EncodesByItsGenerator)
     }
 }
 
+// Encodes messages that have a single 1, the first of each circulant. Their parity bits
+// are rows of the generator matrix in CCSDS 231.0-B, section 4. The other rows are those
+// rows with each block shifted cyclically.
+TEST(ldpc_standards, TelecommandCodes_EncodeByTheirGenerators)
+{
+    const std::map<unsigned, std::vector<std::string>> known = {
+        { 128,
+          { "0E69166BEF4C0BC2",
+            "7766137EBB248418",
+            "C480FEB9CD53A713",
+            "4EAA22FA465EEA11" } },
+        { 512,
+          { "1D21794A22761FAE59945014257E130D74D60540037940142DADEB9CA25EF12E",
+            "60E0B6623C5CE5124D2C81ECC7F469AB20678DBFB7523ECE2B54B906A9DBE98C",
+            "F6739BCF54273E77167BDA120C6C47744C071EFF5E32A7593138670C095C39B5",
+            "28706BD0453002582DAB85F05B9201D08DFDEE2D9D84CA88B371FAE63A4EB07E" } },
+    };
+    for (const auto& [n, rows] : known) {
+        const auto code = ldpc_code::standard("ccsds_tc", std::to_string(n), "1/2");
+        const ldpc_encoder_kernel encoder(code);
+        const auto k = code.k(), lifting = n / 8;
+        for (unsigned bit = 0; bit < k; ++bit) {
+            std::vector<std::uint8_t> message(k, 0), word(n);
+            message[bit] = 1;
+            encoder.encode(message.data(), word.data());
+            const auto shift = bit % lifting;
+            for (unsigned p = 0; p < k; ++p) {
+                const auto from = p / lifting * lifting + (p + lifting - shift) % lifting;
+                const auto digit = rows[bit / lifting].substr(from / 4, 1);
+                EXPECT_EQ(word[k + p],
+                          std::stoi(digit, nullptr, 16) >> (3 - from % 4) & 1)
+                    << n << ": row " << bit << ", parity bit " << p;
+            }
+        }
+    }
+}
+
+// The checks of the telecommand codes are independent, and no two of them have two bits
+// in common, so that the girth is 6 or more.
+TEST(ldpc_standards, TelecommandCodes_HaveNoShortCycles)
+{
+    for (const char* size : { "128", "512" }) {
+        const auto code = ldpc_code::standard("ccsds_tc", size, "1/2");
+        EXPECT_EQ(code.k(), code.n() - code.checks());
+        EXPECT_TRUE(code.systematic_prefix());
+        for (unsigned a = 0; a < code.checks(); ++a) {
+            EXPECT_EQ(code.check(a).size(), 8u);
+            const std::set<std::uint32_t> bits(code.check(a).begin(),
+                                               code.check(a).end());
+            for (unsigned b = 0; b < a; ++b) {
+                unsigned common = 0;
+                for (const auto bit : code.check(b)) {
+                    common += unsigned(bits.count(bit));
+                }
+                EXPECT_LE(common, 1u) << size << ": checks " << a << " and " << b;
+            }
+        }
+    }
+}
+
+// The code (128, 64) has a minimum distance of 14, which messages with four ones reach.
+TEST(ldpc_standards, ShortTelecommandCode_HasItsMinimumDistance)
+{
+    const ldpc_encoder_kernel encoder(ldpc_code::standard("ccsds_tc", "128", "1/2"));
+    std::vector<std::uint64_t> parity(65, 0); // of single ones; 0 for no bit at index 64
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        std::uint8_t message[8] = {}, word[16];
+        message[bit / 8] = std::uint8_t(0x80 >> bit % 8);
+        encoder.encode_packed(message, word);
+        for (unsigned i = 8; i < 16; ++i) {
+            parity[bit] = parity[bit] << 8 | word[i];
+        }
+    }
+    int least = 128;
+    for (unsigned a = 0; a < 64; ++a) {
+        for (unsigned b = a + 1; b <= 64; ++b) {
+            for (unsigned c = std::min(b + 1, 64u); c <= 64; ++c) {
+                for (unsigned d = std::min(c + 1, 64u); d <= 64; ++d) {
+                    const int ones = 1 + (b < 64) + (c < 64) + (d < 64);
+                    const auto sum = parity[a] ^ parity[b] ^ parity[c] ^ parity[d];
+                    least = std::min(least, ones + __builtin_popcountll(sum));
+                }
+            }
+        }
+    }
+    EXPECT_EQ(least, 14);
+}
+
 TEST(ldpc_standards, DvbS2x_IncludesCodesOfDvbS2)
 {
     for (const char* size : { "normal", "short" }) {
@@ -202,7 +293,7 @@ TEST(ldpc_standards, refusals)
     };
     EXPECT_EQ(of("dvb-s3", "normal", "1/2"),
               "standard is \"dvb-s3\": allowed are dvbs2, dvbs2x, dvbt2, ccsds_c2, "
-              "ccsds_ar4ja, wifi and nr");
+              "ccsds_ar4ja, ccsds_tc, wifi and nr");
     EXPECT_EQ(of("wifi", "normal", "1/2"),
               "frame_size is \"normal\": allowed with wifi are 648, 1296 and 1944");
     EXPECT_EQ(of("wifi", "648", "7/8"),

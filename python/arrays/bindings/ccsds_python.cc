@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Binds the frame finder of CCSDS telemetry to Python, for arrays. */
+/* Binds the frame finder of CCSDS telemetry and telecommands to Python, for arrays. */
 
 #include "../interpreter.h"
 #include <gnuradio/gpufec/ccsds.h>
@@ -11,6 +11,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ ccsds_framing framing_of(const py::dict& given)
     framing.flywheel = given["flywheel"].cast<unsigned>();
     framing.drop_failed = given["drop_failed"].cast<bool>();
     framing.positive_bit = given["positive_bit"].cast<unsigned>();
+    framing.llr_scale = given["llr_scale"].cast<float>();
+    framing.max_iterations = given["max_iterations"].cast<unsigned>();
     return framing;
 }
 
@@ -84,7 +87,8 @@ rows(const std::vector<ccsds_frame>& frames, std::size_t columns, Get&& get)
 
 py::dict facts_of(const ccsds_frame_finder& finder,
                   const std::vector<ccsds_frame>& frames,
-                  std::size_t interleaving)
+                  std::size_t interleaving,
+                  bool telecommand)
 {
     using frame = ccsds_frame;
     py::dict facts;
@@ -101,10 +105,18 @@ py::dict facts_of(const ccsds_frame_finder& finder,
     const bool corrects = std::any_of(frames.begin(), frames.end(), [](const frame& f) {
         return !f.corrected.empty();
     });
-    facts["corrected"] = rows<int>(
-        frames, corrects ? interleaving : 0, [](const frame& f) -> auto& {
-            return f.corrected;
+    if (telecommand) {
+        facts["tail_found"] =
+            column<bool>(frames, [](const frame& f) { return f.tail_found; });
+        facts["corrected"] = column<int>(frames, [](const frame& f) {
+            return std::accumulate(f.corrected.begin(), f.corrected.end(), 0);
         });
+    } else {
+        facts["corrected"] = rows<int>(
+            frames, corrects ? interleaving : 0, [](const frame& f) -> auto& {
+                return f.corrected;
+            });
+    }
     const auto counts = finder.counts();
     facts["frame_count"] = counts.frames;
     facts["failed_frame_count"] = counts.failed;
@@ -130,8 +142,26 @@ void bind_ccsds(py::module& m)
         return codes;
     });
     m.def("ccsds_codes", &ccsds_codes);
-    // Takes uint8 (packed bits) or int8 (soft values). Returns the frames, one per row,
-    // and a dictionary of what is known about them.
+    // Returns whether each telecommand code is an LDPC code, by name.
+    m.def("ccsds_telecommand_codes", [] {
+        py::dict codes;
+        for (const auto& c : ccsds_telecommand_codes()) {
+            codes[py::str(c.name)] = c.ldpc;
+        }
+        return codes;
+    });
+    // Takes the bytes of frames and returns those of a CLTU.
+    m.def("ccsds_encode_cltu",
+          [](const py::array_t<std::uint8_t, py::array::c_style>& frame,
+             const std::string& code,
+             const std::string& randomiser) {
+              const auto cltu = ccsds_encode_cltu(
+                  frame.data(), std::size_t(frame.size()), code, randomiser);
+              return py::array_t<std::uint8_t>(cltu.size(), cltu.data());
+          });
+    // Takes uint8 (packed bits) or int8 (soft values). Returns the frames, one per row
+    // or, for telecommands, a list of arrays, and a dictionary of what is known about
+    // them.
     m.def("ccsds_frames", [](const py::array& items, const py::dict& given) {
         const bool soft = items.dtype().kind() == 'i';
         const auto framing = framing_of(given);
@@ -142,7 +172,16 @@ void bind_ccsds(py::module& m)
             return soft ? find_all(finder, static_cast<const std::int8_t*>(data), count)
                         : find_all(finder, static_cast<const std::uint8_t*>(data), count);
         });
-        const auto facts = facts_of(finder, frames, framing.interleaving);
+        const bool telecommand = find_ccsds_telecommand_code(framing.code);
+        const auto facts = facts_of(finder, frames, framing.interleaving, telecommand);
+        if (telecommand) {
+            py::list contents;
+            for (const auto& f : frames) {
+                contents.append(
+                    py::array_t<std::uint8_t>(f.bytes.size(), f.bytes.data()));
+            }
+            return py::make_tuple(contents, facts);
+        }
         if (finder.soft_output()) {
             return py::make_tuple(
                 rows<std::int8_t>(

@@ -195,6 +195,9 @@ class qa_ldpc_arrays(unittest.TestCase):
             messages = gpufec.random_bits((200, 64), 2)
             words = gpufec.ldpc_encode(messages, code_file=path, packed_input=False,
                                        packed_output=False)
+            named = gpufec.ldpc_encode(messages, "ccsds_tc", "128", "1/2", packed_input=False,
+                                       packed_output=False)
+            np.testing.assert_array_equal(words, named)
             decoded, _ = gpufec.ldpc_decode(self.received(words, 6.5, 0.5), code_file=path,
                                             packed_output=False)
             np.testing.assert_array_equal(decoded, messages)

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Shifts of quasi-cyclic codes: Wi-Fi, NR, C2 and AR4JA; written by
+/* Shifts of quasi-cyclic codes: Wi-Fi, NR, CCSDS; written by
  * scripts/make_structured_ldpc_tables.py. */
 
 #include "tables.h"
@@ -471,6 +471,20 @@ const std::uint16_t c2_shifts[] = {
 const std::uint8_t c2_odd[] = {
     0, 0, 0, 0, 2, 3, 1, 2, 1, 3, 3, 2, 2, 3
 };
+
+// Telecommand codes: row, column, shift
+const std::uint8_t telecommand_128[] = {
+    0, 0, 0, 0, 0, 7, 0, 1, 2, 0, 2, 14, 0, 3, 6, 0, 5, 0, 0, 6, 13, 0, 7, 0, 1, 0, 6,
+    1, 1, 0, 1, 1, 15, 1, 2, 0, 1, 3, 1, 1, 4, 0, 1, 6, 0, 1, 7, 7, 2, 0, 4, 2, 1, 1, 2,
+    2, 0, 2, 2, 15, 2, 3, 14, 2, 4, 11, 2, 5, 0, 2, 7, 3, 3, 0, 0, 3, 1, 1, 3, 2, 9, 3,
+    3, 0, 3, 3, 13, 3, 4, 14, 3, 5, 1, 3, 6, 0
+};
+const std::uint8_t telecommand_512[] = {
+    0, 0, 0, 0, 0, 63, 0, 1, 30, 0, 2, 50, 0, 3, 25, 0, 5, 43, 0, 6, 62, 0, 7, 0, 1, 0,
+    56, 1, 1, 0, 1, 1, 61, 1, 2, 50, 1, 3, 23, 1, 4, 0, 1, 6, 37, 1, 7, 26, 2, 0, 16, 2,
+    1, 0, 2, 2, 0, 2, 2, 55, 2, 3, 27, 2, 4, 56, 2, 5, 0, 2, 7, 43, 3, 0, 35, 3, 1, 56,
+    3, 2, 62, 3, 3, 0, 3, 3, 11, 3, 4, 58, 3, 5, 3, 3, 6, 0
+};
 // clang-format on
 
 } // namespace
@@ -507,5 +521,10 @@ unsigned c2_shift(unsigned row, unsigned column, unsigned i)
 }
 
 bool c2_is_odd(unsigned column, unsigned parity) { return c2_odd[column] >> parity & 1; }
+
+const std::uint8_t (&telecommand_circulants(unsigned n))[96]
+{
+    return n == 128 ? telecommand_128 : telecommand_512;
+}
 
 } // namespace gr::gpufec::ldpc

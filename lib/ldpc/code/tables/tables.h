@@ -58,6 +58,11 @@ unsigned c2_shift(unsigned row, unsigned column, unsigned i);
 //! to an odd number of bits of parity block \p parity.
 bool c2_is_odd(unsigned column, unsigned parity);
 
+//! Returns the 32 circulants of a telecommand code (CCSDS 231.0-B, section 4) of \p n
+//! bits, 128 or 512. Each has three values: row, column and shift. The lifting size is n
+//! / 8.
+const std::uint8_t (&telecommand_circulants(unsigned n))[96];
+
 } // namespace gr::gpufec::ldpc
 
 #endif /* INCLUDED_GPUFEC_LDPC_CODE_TABLES_TABLES_H */

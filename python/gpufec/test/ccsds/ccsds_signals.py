@@ -1,7 +1,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A transmitter of CCSDS telemetry by the definitions of CCSDS 131.0-B, in NumPy.
+"""A transmitter of CCSDS telemetry and telecommands by the definitions of CCSDS 131.0-B and
+231.0-B, in NumPy.
 
 Only convolutional and LDPC codes need GNU Radio and this module.
 """
@@ -24,6 +25,13 @@ def _field():
 
 
 LOG, EXP = _field()
+TELECOMMAND_GENERATOR = {
+    "tc-ldpc-128": ["0E69166BEF4C0BC2", "7766137EBB248418", "C480FEB9CD53A713",
+                    "4EAA22FA465EEA11"],
+    "tc-ldpc-512": ["1D21794A22761FAE59945014257E130D74D60540037940142DADEB9CA25EF12E",
+                    "60E0B6623C5CE5124D2C81ECC7F469AB20678DBFB7523ECE2B54B906A9DBE98C",
+                    "F6739BCF54273E77167BDA120C6C47744C071EFF5E32A7593138670C095C39B5",
+                    "28706BD0453002582DAB85F05B9201D08DFDEE2D9D84CA88B371FAE63A4EB07E"]}
 
 
 def _product(a, b):
@@ -124,6 +132,64 @@ def transmit(count, frame_bytes, seed, convolutional="none", differential=False,
         bits = gpufec.conv_encode(bits, preset=convolutional, packed_input=False,
                                   packed_output=False)
     return frames, bits
+
+
+def telecommand_codewords(frame, code):
+    """Returns the bits of the codewords of a frame, one per row, without randomiser: the parity bits
+    of BCH by polynomial division (231.0-B, 3), those of LDPC from the first rows of the circulants
+    of the generator matrix (231.0-B, 4)."""
+    size = 7 if "bch" in code else int(code[-3:]) // 16
+    filled = np.concatenate([frame, np.full(-len(frame) % size, 0x55, np.uint8)])
+    messages = np.unpackbits(filled.reshape(-1, size), axis=1)
+    if "bch" not in code:
+        rows = TELECOMMAND_GENERATOR[code]
+        first = np.array([int(bit) for row in rows for bit in f"{int(row, 16):0{8 * size}b}"])
+        first = first.reshape(4, 4, 2 * size) # circulants
+        parity = [np.concatenate([np.roll(block, shift) for block in row])
+                  for row in first for shift in range(2 * size)]
+        return np.hstack([messages, messages @ np.array(parity, np.uint8) & 1])
+    words = []
+    for message in messages:
+        remainder = np.append(message, np.zeros(7, np.uint8))
+        for i in range(56):
+            remainder[i:i + 8] ^= remainder[i] * np.array([1, 1, 0, 0, 0, 1, 0, 1], np.uint8)
+        words.append(np.concatenate([message, 1 - remainder[56:], [0]]))
+    return np.array(words, np.uint8)
+
+
+def cltu_bits(frame, code="tc-bch", randomiser_name="short"):
+    """Returns the bits of a CLTU with its start and tail sequences (231.0-B, 5.2)."""
+    if randomiser_name != "none":
+        bits = [1] * 8
+        while len(bits) < 8 * (len(frame) + 64):
+            bits.append(sum(bits[len(bits) - 8 + tap] for tap in (0, 1, 2, 3, 4, 6)) & 1)
+        sequence = np.array(bits, np.uint8)
+    else:
+        sequence = np.zeros(8 * (len(frame) + 64), np.uint8)
+    if "bch" in code:
+        start, tail = "eb90", "c5" * 7 + "79"
+        sent = np.packbits(np.unpackbits(frame) ^ sequence[:8 * len(frame)])
+        words = telecommand_codewords(sent, code)
+    else:
+        start = "034776c7272895b0"
+        tail = "63a1ed72c6ac79e2" + "55" * 8 if code == "tc-ldpc-128" else ""
+        words = telecommand_codewords(frame, code)
+        words = words ^ sequence[:words.shape[1]]
+    return np.concatenate([np.unpackbits(np.frombuffer(bytes.fromhex(start), np.uint8)),
+                           words.ravel(),
+                           np.unpackbits(np.frombuffer(bytes.fromhex(tail), np.uint8))])
+
+
+def uplink(sizes, seed, code, randomiser_name="short", idle=64):
+    """Returns random frames of `sizes` bytes, and the bits of their CLTUs with `idle` alternating
+    bits after each and before the first."""
+    random = np.random.default_rng(seed)
+    frames = [random.integers(0, 256, size).astype(np.uint8) for size in sizes]
+    alternating = np.arange(max(idle, 512)).astype(np.uint8) & 1
+    parts = [alternating]
+    for frame in frames:
+        parts += [cltu_bits(frame, code, randomiser_name), alternating[:idle]]
+    return frames, np.concatenate([*parts, alternating])
 
 
 def soft(bits, soft_input="int8", sigma=0.0, seed=1):

@@ -170,6 +170,57 @@ class qa_ccsds(unittest.TestCase):
                     self.assertEqual([offset for offset, _ in support.tags_of(tags, "packet_len")],
                                      list(range(0, len(out), size)))
 
+    def test_telecommands(self):
+        """CLTUs of varying lengths become frames with tags and PDUs."""
+        for code, esn0_db in (("tc-bch", 9.0), ("tc-ldpc-128", 3.0), ("tc-ldpc-512", 1.5)):
+            for soft_input in ("int8", "float"):
+                with self.subTest(code, soft_input=soft_input):
+                    frames, bits = signals.uplink((224, 448, 672), 16, code)
+                    sigma = float(np.sqrt(0.5 * 10**(-esn0_db / 10)))
+                    values = signals.soft(bits, "float", sigma)
+                    if "ldpc" in code:
+                        values *= 2 / sigma**2 # in nats
+                    if soft_input == "int8":
+                        scale = 2 if "ldpc" in code else 32
+                        values = np.clip(np.rint(scale * values), -127, 127).astype(np.int8)
+                    block = receiver(convolutional="none", code=code, soft_input=soft_input)
+                    out, tags, pdus, status = receive(values, block, wait_for=3)
+                    self.assertEqual(bytes(out), b"".join(map(bytes, frames)))
+                    self.assertEqual(support.tags_of(tags, "packet_len"),
+                                     [(0, 224), (224, 448), (672, 672)])
+                    self.assertEqual([bytes(pmt.u8vector_elements(pmt.cdr(p))) for p in pdus],
+                                     [bytes(frame) for frame in frames])
+                    states = [state for _, state in support.tags_of(tags, "ccsds_frame")]
+                    self.assertEqual([s["tail_found"] for s in states],
+                                     [code != "tc-ldpc-512"] * 3)
+                    self.assertEqual([len(s["corrected"]) for s in states],
+                                     [8 * size // {"tc-bch": 56, "tc-ldpc-128": 64,
+                                                   "tc-ldpc-512": 256}[code]
+                                      for size in (224, 448, 672)])
+                    self.assertTrue(all(s["good"] and not s["inverted"] for s in states))
+                    self.assertEqual(states[0]["position"], 512)
+                    self.assertEqual((block.frame_count(), block.lock_count()), (3, 3))
+                    self.assertEqual(block.active_backend(), "cpu")
+                    self.assertEqual(pmt.to_python(status[-1])["event"], "ended")
+        # The noise is that of tc-ldpc-512, which needs more than an iteration.
+        block = receiver(convolutional="none", code=code, soft_input=soft_input, max_iterations=1)
+        self.assertLess(len(receive(values, block)[0]), len(out))
+
+    def test_tags_of_telecommands(self):
+        """Tags move to the byte of the content that holds their bit."""
+        _, bits = signals.uplink((14, 14), 17, "tc-bch")
+        # The codewords begin at byte 66, after 64 bytes of idle bits and the start sequence.
+        tags = [(3, "early", 1), (64, "start", 2), (66 + 2, "inside", 3), (66 + 7, "parity", 4),
+                (66 + 8, "second", 5), (66 + 15, "last", 6), (66 + 17, "tail", 7)]
+        tags = [(offset, pmt.mp(key), pmt.from_long(value)) for offset, key, value in tags]
+        block = gpufec.ccsds_deframer("tc-bch")
+        out, found, _, _ = receive(np.packbits(bits), block, tags)
+        self.assertEqual(len(out), 28)
+        for key, expected in (("early", []), ("start", [(0, 2)]), ("inside", [(2, 3)]),
+                              ("parity", [(6, 4)]), ("second", [(7, 5)]), ("last", [(13, 6)]),
+                              ("tail", [])):
+            self.assertEqual(support.tags_of(found, key), expected, key)
+
     def test_slips(self):
         """After lost or repeated soft values and a turn of 180 degrees, the third frame at the
         latest is right."""
@@ -265,7 +316,8 @@ class qa_ccsds(unittest.TestCase):
         noise = np.random.default_rng(14).normal(0, 40, 2000000).clip(-127, 127).astype(np.int8)
         for parameters in (dict(), dict(convolutional="none"),
                            dict(convolutional="none", code="none", frame_bytes=100),
-                           dict(convolutional="none", code="c2")):
+                           dict(convolutional="none", code="c2"),
+                           dict(convolutional="none", code="tc-ldpc-128")):
             for values in (noise, np.zeros(300000, np.int8), np.full(300000, 50, np.int8)):
                 block = receiver(**parameters)
                 out, tags, _, _ = receive(values, block)
@@ -291,6 +343,12 @@ class qa_ccsds(unittest.TestCase):
         for make, wrong, words in (
                 (receiver, dict(code="ccsds-224"), "ccsds-223"),
                 (receiver, dict(code="c2"), 'convolutional is ccsds: with code="c2" only'),
+                (receiver, dict(code="tc-bch"), 'convolutional is ccsds: with code="tc-bch" only'),
+                (receiver, dict(convolutional="none", code="tc-bch", randomiser="long"),
+                 "none and short"),
+                (gpufec.ccsds_deframer, dict(code="tc-ldpc-128"), "with bits as input"),
+                (gpufec.ccsds_deframer, dict(max_iterations=0), "max_iterations is 0"),
+                (gpufec.ccsds_deframer, dict(llr_scale=0), "llr_scale is 0"),
                 (receiver, dict(convolutional="dvb"), "dvb_1_2"),
                 (receiver, dict(interleaving=0), "interleaving is 0: allowed are 1 to 8"),
                 (receiver, dict(interleaving=-1), "interleaving is -1: allowed are 1 to 8"),

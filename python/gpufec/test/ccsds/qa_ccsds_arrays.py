@@ -62,9 +62,37 @@ class qa_ccsds_arrays(unittest.TestCase):
             self.assertEqual(found.shape, (7, size))
             self.assertEqual(list(status.good), [True] * 3 + [False] + [True] * 3)
 
+    def test_telecommands(self):
+        for code, esn0_db in (("tc-bch", 9), ("tc-bch-detect", 12), ("tc-ldpc-128", 3.0),
+                              ("tc-ldpc-512", 1.5)):
+            for randomiser in ("short", "none"):
+                sizes = (7, 64, 1000, 96, 32)
+                frames, bits = signals.uplink(sizes, 5, code, randomiser)
+                for frame in frames:
+                    np.testing.assert_array_equal(
+                        np.unpackbits(gpufec.ccsds_encode_cltu(frame, code, randomiser)),
+                        signals.cltu_bits(frame, code, randomiser))
+                sigma = float(np.sqrt(0.5 * 10**(-esn0_db / 10)))
+                values = -signals.soft(bits, "float", sigma)
+                values *= 2 / sigma**2 if "ldpc" in code else 1
+                found, status = gpufec.ccsds_decode(values, "none", code, randomiser=randomiser)
+                with self.subTest(code, randomiser=randomiser):
+                    self.assertEqual(len(found), 5)
+                    message = 7 if "bch" in code else int(code[-3:]) // 16
+                    for frame, got in zip(frames, found):
+                        self.assertEqual(len(got), -(-len(frame) // message) * message)
+                        np.testing.assert_array_equal(got[:len(frame)], frame)
+                    self.assertTrue(status.good.all() and status.inverted.all())
+                    self.assertEqual(status.tail_found.all(), code != "tc-ldpc-512")
+                    self.assertEqual(status.corrected.shape, (5,))
+                    self.assertEqual(status.corrected.sum(), status.corrected_symbol_count)
+                    self.assertEqual(status.corrected.sum() > 100, "ldpc" in code)
+                    self.assertEqual((status.frame_count, status.verdict), (5, ""))
+
     def test_no_frames(self):
         noise = np.random.default_rng(6).normal(0, 40, 200000).clip(-127, 127).astype(np.int8)
-        for parameters in (("none",), ("none", "c2"), ("none", "ar4ja-4096-1/2")):
+        for parameters in (("none",), ("none", "c2"), ("none", "ar4ja-4096-1/2"),
+                           ("none", "tc-ldpc-128"), ("none", "tc-ldpc-512")):
             for values in (noise, noise[:0]):
                 found, status = gpufec.ccsds_decode(values, *parameters, **CPU)
                 self.assertEqual(len(found), 0)
@@ -113,9 +141,25 @@ class qa_ccsds_arrays(unittest.TestCase):
                 self.assertIn(b"gpufec: 9 frames", result.stderr)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the tool is not built")
+    def test_tool_decodes_telecommands(self):
+        for code in ("tc-bch", "tc-ldpc-128"):
+            frames, bits = signals.uplink((56, 112), 6, code)
+            values = 8 * signals.soft(bits, "float", 0.1)
+            result = subprocess.run(
+                [os.environ["GPUFEC_TOOL"], "decode", "ccsds", "--convolutional", "none", "--code",
+                 code, "--soft-input", "float", "-", "-"],
+                input=values.tobytes(), capture_output=True, check=True, timeout=60)
+            self.assertEqual(result.stdout, b"".join(map(bytes, frames)))
+            self.assertIn(b"gpufec: 2 frames", result.stderr)
+
+    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the tool is not built")
     def test_tool_refuses(self):
         for options, status, words in (
                 (["--code", "c2"], 2, "--convolutional is ccsds: allowed are none with --code c2"),
+                (["--code", "tc-bch"], 2,
+                 "--convolutional is ccsds: allowed are none with --code tc-bch"),
+                (["--convolutional", "none", "--code", "tc-bch", "--randomiser", "long"], 2,
+                 "--randomiser is \"long\": allowed are none and short"),
                 (["--interleaving", "9"], 2, "--interleaving is 9: allowed are 1 to 8"),
                 (["--frame-bytes", "224"], 2, "--frame-bytes is 224"),
                 (["--convolutional", "none"], 3, "0 frames")):
@@ -130,6 +174,11 @@ class qa_ccsds_arrays(unittest.TestCase):
         for arguments, words in (
                 (dict(code="c2"), 'convolutional is ccsds: allowed are "none"'),
                 (dict(code="ccsds-255"), "ccsds-223"),
+                (dict(code="tc-bch"), 'convolutional is ccsds: allowed are "none"'),
+                (dict(convolutional="none", code="tc-bch", interleaving=2),
+                 "interleaving is 2: allowed are with telecommand codes 1"),
+                (dict(convolutional="none", code="tc-bch", randomiser="long"), "none and short"),
+                (dict(convolutional="none", code="tc-ldpc-128", max_iterations=0), "1 to 1000"),
                 (dict(convolutional="none", frame_bytes=224), "up to 223"),
                 (dict(interleaving=9), "interleaving is 9: allowed are 1 to 8"),
                 (dict(flywheel=-1), "0 to 100"), (dict(positive_bit=2), "0 and 1"),
@@ -140,6 +189,13 @@ class qa_ccsds_arrays(unittest.TestCase):
                 with self.assertRaises((ValueError, TypeError)) as caught:
                     gpufec.ccsds_decode(values, **arguments)
                 self.assertIn(words, str(caught.exception))
+        for arguments, words in (
+                ((values.view(np.uint8), "c2"), "tc-bch, tc-bch-detect, tc-ldpc-128"),
+                ((values[:0].view(np.uint8),), "length of the frame is 0: allowed are 1 to 16384"),
+                ((values.reshape(10, 10).view(np.uint8),), "frame is of 2 dimensions"),
+                ((values.view(np.uint8), "tc-bch", "long"), "none and short")):
+            with self.assertRaisesRegex(ValueError, words):
+                gpufec.ccsds_encode_cltu(*arguments)
         with self.assertRaises(ValueError):
             gpufec.ccsds_decode(values.reshape(10, 10))
         with self.assertRaises(ValueError):

@@ -25,7 +25,13 @@ CODES = [
     dict(false_alarm=0.0), dict(false_alarm=1.0), dict(flywheel=-1), dict(flywheel=101),
     dict(randomiser="long"), dict(drop_failed=False, status_tags="failures", length_tag=""),
 ]
-DEFRAMER = [dict(code="c2"), dict(code="c2", **SOFT), dict(code="ar4ja-1024-1/2", **SOFT),
+DEFRAMER = [dict(code="tc-bch"), dict(code="tc-bch-detect", differential=True),
+            dict(code="tc-bch", randomiser="long"), dict(code="tc-bch", constellation="qpsk"),
+            dict(code="tc-bch", interleaving=2), dict(code="tc-bch", frame_bytes=16385),
+            dict(code="tc-ldpc-128"), dict(code="tc-ldpc-128", **SOFT), dict(llr_scale=0.0),
+            dict(code="tc-ldpc-512", differential=True, **SOFT), dict(max_iterations=0),
+            dict(code="tc-ldpc-512", frame_bytes=100, llr_scale=4.0, max_iterations=50, **SOFT),
+            dict(code="c2"), dict(code="c2", **SOFT), dict(code="ar4ja-1024-1/2", **SOFT),
             dict(code="c2", interleaving=2, **SOFT), dict(code="c2", differential=True, **SOFT)]
 RECEIVER = [
     dict(convolutional="none"), dict(convolutional="ccsds_7_8", lock="off"),
@@ -34,6 +40,11 @@ RECEIVER = [
     dict(convolutional="none", code="c2", llr_scale=4.0), dict(lock_memory=9999),
     dict(convolutional="none", differential=True, constellation="qpsk"),
     dict(lock_presets=["ccsds_3_4"]), dict(slots=17), dict(threads=0), dict(batch=-1),
+    dict(code="tc-bch"), dict(convolutional="none", code="tc-bch", differential=True),
+    dict(convolutional="none", code="tc-ldpc-128", frame_bytes=1000),
+    dict(convolutional="none", code="tc-ldpc-512", randomiser="long"),
+    dict(convolutional="none", code="tc-ldpc-512", differential=True),
+    dict(convolutional="none", code="tc-bch", constellation="oqpsk"),
     dict(max_latency_ms=-1.0), dict(backend="cpu"),
 ]
 

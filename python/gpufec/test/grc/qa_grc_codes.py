@@ -30,6 +30,7 @@ WRONG_LDPC = [
     (dict(standard="nr", frame_size="bg1 z384"),
      "Rate: 1/3, or 22/24 to 22/66, with 5G NR bg1"),
     (dict(standard="ccsds_c2", rate="7/8"), "Frame.*: 8160 with CCSDS C2"),
+    (dict(standard="ccsds_tc", frame_size="256"), "Frame.*: 128 or 512 with CCSDS TC"),
     (dict(standard="dvbt2", rate="9/10"), "Rate: .* with DVB-T2 normal"),
     (dict(standard="dvbs2x", rate="1/7"), "Rate: .* with DVB-S2X normal"),
     (dict(standard="file"), "Code file: "),
@@ -131,10 +132,10 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     count += list(found.values()).count(False)
                     with self.subTest(key, standard=standard, frame_size=size):
                         self.assertEqual(found, expected)
-            # Numbers of codes. BCH: DVB-S2, S2X, T2. LDPC: DVB-S2, S2X, T2, CCSDS C2, AR4JA, Wi-Fi,
-            # and 51 lifting sizes of the two base graphs of NR.
+            # Numbers of codes. BCH: DVB-S2, S2X, T2. LDPC: DVB-S2, S2X, T2, CCSDS C2, AR4JA, TC,
+            # Wi-Fi, and 51 lifting sizes of the two base graphs of NR.
             self.assertEqual(count, 21 + 61 + 15 if "bch" in key or "bbframe" in key else
-                             21 + 64 + 15 + 1 + 9 + 12 + 51 * (44 + 40))
+                             21 + 64 + 15 + 1 + 9 + 2 + 12 + 51 * (44 + 40))
 
     def test_NamesInAnotherSpelling_AreRedExactlyWhereTheBlockRaises(self):
         for key, block_class in self.code_blocks():
