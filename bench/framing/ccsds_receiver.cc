@@ -27,7 +27,9 @@ MODE is
            (default 1000)
   first    number of whole frames until the first right one, at 1 dB above the threshold:
            at the beginning, after a slip by one symbol, and after a rotation (bpsk: an
-           inversion). 1 means that no whole frame was lost. N: trials (default 100)
+           inversion). 1 means that no whole frame was lost. N: trials (default 100).
+           Frames that were never sent count as wrong, and as complements if they are
+           inverted frames
   noise    locks and false frames on noise. N: soft values per row (default 1e7)
 
 --only NAME   only the scheme or row NAME
@@ -35,10 +37,10 @@ MODE is
 
 // Thresholds are measured with mode "rates", in steps of 0.1 dB.
 constexpr link_scheme schemes[] = {
-    { "reed_solomon", "ccsds-223", 5, false, 6.0 },
-    { "concatenated", "ccsds-223", 5, true, 2.4 },
+    { "reed_solomon", "ccsds-223", 5, false, 6.4 },
+    { "concatenated", "ccsds-223", 5, true, 2.3 },
     { "c2", "c2", 1, false, 3.8 },
-    { "ar4ja-1024-1/2", "ar4ja-1024-1/2", 1, false, 1.8 },
+    { "ar4ja-1024-1/2", "ar4ja-1024-1/2", 1, false, 1.9 },
 };
 
 struct settings {
@@ -117,9 +119,14 @@ struct error_counts {
     std::atomic<std::uint64_t> failed_codewords{ 0 }, symbols{ 0 }, wrong_symbols{ 0 };
 };
 
-// Number of frames of a stream in mode "rates". Another one follows them, so that the
-// last one is not at the end.
+// Number of frames of a stream in mode "rates" that count. Another frame precedes them,
+// because a Viterbi decoder does not know the state before the stream, and one follows.
 constexpr unsigned frames_of_stream = 100;
+
+std::uint64_t lost_frames(const std::vector<bool>& received)
+{
+    return std::count(received.begin() + 1, received.end() - 1, false);
+}
 
 // Receives one stream with a Reed-Solomon code and counts its errors.
 class reed_solomon_counter
@@ -155,7 +162,7 @@ public:
         d_finder.reset();
         const auto found =
             d_viterbi ? find_frames(d_finder, bits) : find_frames(d_finder, values);
-        std::vector<bool> right(frames_of_stream + 1);
+        std::vector<bool> right(frames_of_stream + 2);
         std::uint64_t intact = 0;
         for (const auto& frame : found) {
             const auto index = frame.good ? d_sent.index_of(frame.bytes) : -1;
@@ -163,14 +170,16 @@ public:
             if (index >= 0) {
                 right[index] = true;
             }
-            if (frame.position < frames_of_stream * d_sent.source.period) {
+            const auto period = d_sent.source.period;
+            if (frame.position + 100 > period &&
+                frame.position + 100 < (frames_of_stream + 1) * period) {
                 intact += std::count_if(frame.corrected.begin(),
                                         frame.corrected.end(),
                                         [](int n) { return n >= 0; });
             }
         }
         counts.frames += frames_of_stream;
-        counts.lost += std::count(right.begin(), right.end() - 1, false);
+        counts.lost += lost_frames(right);
         counts.failed_codewords += 5 * frames_of_stream - intact;
     }
 
@@ -179,7 +188,7 @@ private:
     // bits may be inverted.
     void count_symbols(const bytes& bits, error_counts& counts)
     {
-        const auto n = frames_of_stream * d_sent.source.period / 8;
+        const auto n = (frames_of_stream + 1) * d_sent.source.period / 8;
         if (bits.size() < n) {
             return;
         }
@@ -219,7 +228,7 @@ public:
         auto found = find_frames(d_finder, values);
         // Codewords at the known places, then those that were found.
         soft_values codewords;
-        for (unsigned f = 0; f < frames_of_stream; ++f) {
+        for (unsigned f = 1; f <= frames_of_stream; ++f) {
             const auto first = f * d_sent.period + d_finder.marker_bits();
             for (std::size_t i = 0; i < n; ++i) {
                 const bool flip = d_sequence[i / 8] >> (7 - i % 8) & 1;
@@ -231,11 +240,11 @@ public:
             codewords.insert(codewords.end(), frame.soft.begin(), frame.soft.end());
         }
         const auto decoded = d_decoder(codewords);
-        std::vector<bool> in_sync(frames_of_stream + 1), right(frames_of_stream + 1);
+        std::vector<bool> in_sync(frames_of_stream + 2), right(frames_of_stream + 2);
         for (std::size_t i = 0; i < decoded.size(); ++i) {
             const auto index = d_sent.index_of(decoded[i].message);
             if (i < frames_of_stream) {
-                in_sync[i] = index == int(i);
+                in_sync[i + 1] = index == int(i) + 1;
             } else if (index >= 0) {
                 right[index] = true;
             } else {
@@ -243,8 +252,8 @@ public:
             }
         }
         counts.frames += frames_of_stream;
-        counts.lost += std::count(right.begin(), right.end() - 1, false);
-        counts.lost_in_sync += std::count(in_sync.begin(), in_sync.end() - 1, false);
+        counts.lost += lost_frames(right);
+        counts.lost_in_sync += lost_frames(in_sync);
     }
 
 private:
@@ -282,7 +291,7 @@ json rates(const settings& s)
         if (!s.wanted(scheme.name)) {
             continue;
         }
-        const sent_frames sent(scheme, frames_of_stream + 1);
+        const sent_frames sent(scheme, frames_of_stream + 2);
         const bool ldpc = framing::ccsds_format(scheme.framing()).ldpc;
         auto points = json::array();
         std::vector<std::pair<double, double>> lost, lost_in_sync, codewords, ideal;
@@ -371,7 +380,7 @@ json first(const settings& s)
             for (auto& wait : waits) {
                 wait.resize(s.trials);
             }
-            std::atomic<std::uint64_t> wrong{ 0 };
+            std::atomic<std::uint64_t> wrong{ 0 }, complements{ 0 };
             const auto begin = now();
             share(s.threads, s.trials, [&] {
                 auto receiver = std::make_shared<link_receiver>(scheme, constellation);
@@ -399,12 +408,17 @@ json first(const settings& s)
                     }
                     values.erase(values.begin(), values.begin() + place(0, 5));
                     std::vector<bool> found(count);
-                    for (const auto& frame : (*receiver)(values)) {
+                    for (auto& frame : (*receiver)(values)) {
                         const auto index = sent.index_of(frame);
-                        wrong += index < 0;
                         if (index >= 0) {
                             found[index] = true;
+                            continue;
                         }
+                        ++wrong;
+                        for (auto& byte : frame) {
+                            byte = std::uint8_t(~byte);
+                        }
+                        complements += sent.index_of(frame) >= 0;
                     }
                     const unsigned begins[] = { 0, slip_frame, rotation_frame };
                     for (unsigned event = 0; event < 3; ++event) {
@@ -422,6 +436,7 @@ json first(const settings& s)
                                             { "slip", summary(waits[1]) },
                                             { "rotation", summary(waits[2]) },
                                             { "wrong", wrong.load() },
+                                            { "wrong_complements", complements.load() },
                                             { "seconds", now() - begin } });
             std::cerr << row.to_string() << '\n';
             rows.add(row);
