@@ -35,7 +35,7 @@ MODE is
 --only NAME   only the scheme or row NAME
 )";
 
-// Thresholds are measured with mode "rates", in steps of 0.1 dB.
+// Thresholds are measured with mode "rates", and rounded to 0.1 dB.
 constexpr link_scheme schemes[] = {
     { "reed_solomon", "ccsds-223", 5, false, 6.4 },
     { "concatenated", "ccsds-223", 5, true, 2.3 },
@@ -297,7 +297,7 @@ json rates(const settings& s)
         std::vector<std::pair<double, double>> lost, lost_in_sync, codewords, ideal;
         const auto begin = now();
         for (int step = -4; step <= 2; ++step) {
-            const double ebn0_db = scheme.threshold_db + 0.1 * step;
+            const double ebn0_db = scheme.threshold_db + 0.05 * step;
             error_counts counts;
             if (ldpc) {
                 count_errors<ldpc_counter>(scheme, sent, ebn0_db, s, counts);
