@@ -107,34 +107,51 @@ TEST(Ccsds, EveryBitPhaseAndPolarity_IsFound)
     }
 }
 
+// Returns soft values that a receiver converts to `sent` by orientation `o`: an exchange
+// is its own inverse.
+std::vector<std::int8_t> received_in(const framing::orientation& o,
+                                     bool inverted,
+                                     const std::vector<std::int8_t>& sent)
+{
+    auto soft = sent;
+    for (std::size_t i = 2; i + 2 < soft.size(); ++i) {
+        const bool second = i % 2 != o.first;
+        const auto to = o.swapped ? (second ? i - 1 : i + 1) : i;
+        soft[to] = std::int8_t(inverted != (second && o.complement) ? -sent[i] : sent[i]);
+    }
+    return soft;
+}
+
 TEST(Ccsds, Orientations_AreResolvedByTheMarker)
 {
-    for (const auto* const constellation : { "qpsk", "oqpsk" }) {
-        auto framing = framing_of("none", 223);
-        framing.constellation = constellation;
-        const auto orientations = framing::orientations_of(constellation);
-        for (unsigned o = 0; o < orientations.size(); ++o) {
-            for (const bool inverted : { false, true }) {
-                for (const unsigned parity : { 0u, 1u }) {
-                    telemetry sent(framing, 5, 8);
-                    sent.insert(0, 64 + parity, 1);
-                    sent.insert(sent.bits.size(), 64, 2);
-                    // Inverts the receiver's transform: an exchange is its own inverse.
-                    auto soft = sent.soft();
-                    const auto right = soft;
-                    for (std::size_t i = 2; i + 2 < soft.size(); ++i) {
-                        const auto& k = orientations[o];
-                        const bool second = i % 2 != k.first;
-                        const auto to = k.swapped ? (second ? i - 1 : i + 1) : i;
-                        const bool minus = inverted != (second && k.complement);
-                        soft[to] = std::int8_t(minus ? -right[i] : right[i]);
+    for (const auto* const code : { "none", "ar4ja-1024-1/2" }) {
+        for (const auto* const constellation : { "qpsk", "oqpsk" }) {
+            auto framing = framing_of(code, code == std::string("none") ? 223 : 0);
+            framing.constellation = constellation;
+            const auto orientations = framing::orientations_of(constellation);
+            for (unsigned o = 0; o < orientations.size(); ++o) {
+                for (const bool inverted : { false, true }) {
+                    for (const unsigned parity : { 0u, 1u }) {
+                        telemetry sent(framing, 5, 8);
+                        sent.insert(0, 64 + parity, 1);
+                        sent.insert(sent.bits.size(), 64, 2);
+                        ccsds_frame_finder finder(framing, true);
+                        const auto found = find_frames(
+                            finder,
+                            received_in(orientations[o], inverted, sent.soft()),
+                            1001);
+                        ASSERT_EQ(5u, found.size())
+                            << code << ", " << constellation << ", orientation " << o
+                            << ", " << inverted << ", " << parity;
+                        for (std::size_t f = 0; f < found.size(); ++f) {
+                            EXPECT_EQ(64 + parity + f * sent.period, found[f].position);
+                            EXPECT_EQ(o, found[f].orientation);
+                            EXPECT_EQ(inverted, found[f].inverted);
+                        }
+                        if (code == std::string("none")) {
+                            EXPECT_EQ(sent.frames, contents(found));
+                        }
                     }
-                    ccsds_frame_finder finder(framing, true);
-                    const auto found = find_frames(finder, soft, 1001);
-                    ASSERT_EQ(sent.frames, contents(found))
-                        << constellation << ", orientation " << o << ", " << inverted;
-                    EXPECT_EQ(o, found[2].orientation);
-                    EXPECT_EQ(inverted, found[2].inverted);
                 }
             }
         }
