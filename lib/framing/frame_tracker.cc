@@ -197,8 +197,14 @@ frame_tracker::judge(const received_bits& bits, bool ended, const located_frame&
     if (!available(next + n)) {
         return judgement::wait;
     }
-    if (bits.end() < next + n || at(bits, next, frame.orientation).marker_found) {
+    if (bits.end() < next + n) {
         return judgement::good;
+    }
+    const auto following = at(bits, next, frame.orientation);
+    if (following.marker_found) {
+        // If the sign changes soon after a marker, the complement of the frame is
+        // decoded.
+        return following.inverted == frame.inverted ? judgement::good : judgement::bad;
     }
     const auto reach = std::uint64_t(d_options.shift) * d_options.max_shift;
     if (!available(next + reach + n)) {

@@ -238,6 +238,26 @@ TEST(Ccsds, InvertedHalf_CostsOneFrame)
     EXPECT_EQ(2u, finder.counts().failed);
 }
 
+// The complement of a codeword of full length is a codeword.
+TEST(Ccsds, InversionNearTheEndsOfAFrame_GivesNoComplement)
+{
+    for (const unsigned interleaving : { 1u, 5u }) {
+        const auto framing = framing_of("ccsds-223", 0, interleaving);
+        const telemetry clean(framing, 6, 35);
+        const auto symbol = 8 * interleaving;
+        for (const std::size_t offset : { 32 + symbol,
+                                          32 + 8 * symbol,
+                                          32 + 16 * symbol,
+                                          unsigned(clean.period) - 16 * symbol,
+                                          unsigned(clean.period) - symbol }) {
+            auto sent = clean;
+            const auto at = 2 * sent.period + offset;
+            sent.flip(at, sent.bits.size() - at);
+            EXPECT_EQ(without(sent, { 2 }), received(framing, sent)) << offset;
+        }
+    }
+}
+
 TEST(Ccsds, CutFrame_IsReplacedByTheNextOne)
 {
     for (const auto* const code : { "ccsds-223", "none" }) {
