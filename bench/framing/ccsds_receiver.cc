@@ -458,7 +458,9 @@ struct noise_row {
 
 constexpr noise_row noise_rows[] = {
     { "uncoded", "none", 1115, 1, "bpsk", 1e-6, "" },
-    { "uncoded, false_alarm 0.01", "none", 1115, 1, "bpsk", 1e-2, "" },
+    // Enough locks to compare with the formula: with soft values, and with bits
+    { "short uncoded frames", "none", 223, 1, "bpsk", 1e-3, "" },
+    { "short frames, convolutional", "none", 223, 1, "bpsk", 1e-3, "off" },
     { "reed_solomon", "ccsds-223", 0, 5, "bpsk", 1e-6, "" },
     { "reed_solomon, qpsk", "ccsds-223", 0, 5, "qpsk", 1e-6, "" },
     { "concatenated", "ccsds-223", 0, 5, "bpsk", 1e-6, "auto" },
