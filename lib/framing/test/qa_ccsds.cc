@@ -274,6 +274,15 @@ TEST(Ccsds, CutFrame_IsReplacedByTheNextOne)
     }
 }
 
+// The last frame then begins before its expected place and ends with the stream.
+TEST(Ccsds, SlipBeforeTheLastFrame_CostsOneFrame)
+{
+    const auto framing = framing_of("ccsds-223", 223);
+    telemetry sent(framing, 5, 36);
+    sent.remove(3 * sent.period + 900, 8);
+    EXPECT_EQ(without(sent, { 3 }), received(framing, sent));
+}
+
 TEST(Ccsds, DamagedMarkers_AreBridgedByTheFlywheel)
 {
     auto framing = framing_of("ccsds-223", 223);
@@ -416,6 +425,22 @@ TEST(Ccsds, WrongParameters_AreNamed)
         EXPECT_EQ(14u, find_frames(right, sent.packed()).size());
         EXPECT_EQ("", right.verdict());
     }
+}
+
+TEST(Ccsds, MarkersAtUnequalDistances_GiveNoVerdict)
+{
+    const auto framing = framing_of("ccsds-223");
+    telemetry sent(framing, 0, 1);
+    sent.insert(0, 30000, 37);
+    for (const std::size_t first : { 1000u, 4000u, 8001u, 13010u }) {
+        for (unsigned i = 0; i < 32; ++i) {
+            sent.bits[first + i] = framing::ccsds_marker.word >> (31 - i) & 1;
+        }
+    }
+    ccsds_frame_finder finder(framing, false);
+    EXPECT_EQ(0u, find_frames(finder, sent.packed()).size());
+    EXPECT_EQ(4u, finder.counts().unconfirmed);
+    EXPECT_EQ("", finder.verdict());
 }
 
 TEST(Ccsds, DifferentialStream_IsDecodedInBothPolarities)
