@@ -88,7 +88,7 @@ inline std::optional<ldpc_code> ldpc_code_of(const link_scheme& scheme)
         format.ldpc->standard, format.ldpc->frame_size, format.ldpc->rate);
 }
 
-//! Decodes codewords of LDPC with the options of ccsds_fec_receiver.
+//! Decodes codewords of LDPC with the defaults of ccsds_fec_receiver except llr_scale.
 class codeword_decoder
 {
 public:
