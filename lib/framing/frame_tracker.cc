@@ -147,12 +147,25 @@ std::optional<located_frame> frame_tracker::next(const received_bits& bits,
     return std::nullopt;
 }
 
-// Returns whether the next marker is at its place. Its bits must be available.
+// Returns whether the next marker is at its place, and no better marker overlaps this
+// one. All of these bits must be available. In another orientation, a marker resembles
+// itself shifted by one bit: that of AR4JA differs in 11 of 64 bits.
 bool frame_tracker::confirmed(const received_bits& bits, const located_frame& frame) const
 {
     const auto second = at(bits, frame.position + d_period, frame.orientation);
-    return second.inverted == frame.inverted &&
-           errors(second.correlation) <= d_tolerated.search;
+    if (second.inverted != frame.inverted ||
+        errors(second.correlation) > d_tolerated.search) {
+        return false;
+    }
+    for (unsigned o = 0; o < d_options.orientations.size(); ++o) {
+        for (unsigned shift = 1; shift < d_options.marker.bits; ++shift) {
+            const auto other = at(bits, frame.position + shift, o);
+            if (std::abs(other.correlation) > std::abs(frame.correlation)) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 frame_check frame_tracker::check(const located_frame& frame)
@@ -184,8 +197,14 @@ frame_tracker::judge(const received_bits& bits, bool ended, const located_frame&
     if (!available(next + n)) {
         return judgement::wait;
     }
-    if (bits.end() < next + n || at(bits, next, frame.orientation).marker_found) {
+    if (bits.end() < next + n) {
         return judgement::good;
+    }
+    const auto following = at(bits, next, frame.orientation);
+    if (following.marker_found) {
+        // If the sign changes soon after a marker, the complement of the frame is
+        // decoded.
+        return following.inverted == frame.inverted ? judgement::good : judgement::bad;
     }
     const auto reach = std::uint64_t(d_options.shift) * d_options.max_shift;
     if (!available(next + reach + n)) {

@@ -107,34 +107,51 @@ TEST(Ccsds, EveryBitPhaseAndPolarity_IsFound)
     }
 }
 
+// Returns soft values that a receiver converts to `sent` by orientation `o`: an exchange
+// is its own inverse.
+std::vector<std::int8_t> received_in(const framing::orientation& o,
+                                     bool inverted,
+                                     const std::vector<std::int8_t>& sent)
+{
+    auto soft = sent;
+    for (std::size_t i = 2; i + 2 < soft.size(); ++i) {
+        const bool second = i % 2 != o.first;
+        const auto to = o.swapped ? (second ? i - 1 : i + 1) : i;
+        soft[to] = std::int8_t(inverted != (second && o.complement) ? -sent[i] : sent[i]);
+    }
+    return soft;
+}
+
 TEST(Ccsds, Orientations_AreResolvedByTheMarker)
 {
-    for (const auto* const constellation : { "qpsk", "oqpsk" }) {
-        auto framing = framing_of("none", 223);
-        framing.constellation = constellation;
-        const auto orientations = framing::orientations_of(constellation);
-        for (unsigned o = 0; o < orientations.size(); ++o) {
-            for (const bool inverted : { false, true }) {
-                for (const unsigned parity : { 0u, 1u }) {
-                    telemetry sent(framing, 5, 8);
-                    sent.insert(0, 64 + parity, 1);
-                    sent.insert(sent.bits.size(), 64, 2);
-                    // Inverts the receiver's transform: an exchange is its own inverse.
-                    auto soft = sent.soft();
-                    const auto right = soft;
-                    for (std::size_t i = 2; i + 2 < soft.size(); ++i) {
-                        const auto& k = orientations[o];
-                        const bool second = i % 2 != k.first;
-                        const auto to = k.swapped ? (second ? i - 1 : i + 1) : i;
-                        const bool minus = inverted != (second && k.complement);
-                        soft[to] = std::int8_t(minus ? -right[i] : right[i]);
+    for (const auto* const code : { "none", "ar4ja-1024-1/2" }) {
+        for (const auto* const constellation : { "qpsk", "oqpsk" }) {
+            auto framing = framing_of(code, code == std::string("none") ? 223 : 0);
+            framing.constellation = constellation;
+            const auto orientations = framing::orientations_of(constellation);
+            for (unsigned o = 0; o < orientations.size(); ++o) {
+                for (const bool inverted : { false, true }) {
+                    for (const unsigned parity : { 0u, 1u }) {
+                        telemetry sent(framing, 5, 8);
+                        sent.insert(0, 64 + parity, 1);
+                        sent.insert(sent.bits.size(), 64, 2);
+                        ccsds_frame_finder finder(framing, true);
+                        const auto found = find_frames(
+                            finder,
+                            received_in(orientations[o], inverted, sent.soft()),
+                            1001);
+                        ASSERT_EQ(5u, found.size())
+                            << code << ", " << constellation << ", orientation " << o
+                            << ", " << inverted << ", " << parity;
+                        for (std::size_t f = 0; f < found.size(); ++f) {
+                            EXPECT_EQ(64 + parity + f * sent.period, found[f].position);
+                            EXPECT_EQ(o, found[f].orientation);
+                            EXPECT_EQ(inverted, found[f].inverted);
+                        }
+                        if (code == std::string("none")) {
+                            EXPECT_EQ(sent.frames, contents(found));
+                        }
                     }
-                    ccsds_frame_finder finder(framing, true);
-                    const auto found = find_frames(finder, soft, 1001);
-                    ASSERT_EQ(sent.frames, contents(found))
-                        << constellation << ", orientation " << o << ", " << inverted;
-                    EXPECT_EQ(o, found[2].orientation);
-                    EXPECT_EQ(inverted, found[2].inverted);
                 }
             }
         }
@@ -221,6 +238,26 @@ TEST(Ccsds, InvertedHalf_CostsOneFrame)
     EXPECT_EQ(2u, finder.counts().failed);
 }
 
+// The complement of a codeword of full length is a codeword.
+TEST(Ccsds, InversionNearTheEndsOfAFrame_GivesNoComplement)
+{
+    for (const unsigned interleaving : { 1u, 5u }) {
+        const auto framing = framing_of("ccsds-223", 0, interleaving);
+        const telemetry clean(framing, 6, 35);
+        const auto symbol = 8 * interleaving;
+        for (const std::size_t offset : { 32 + symbol,
+                                          32 + 8 * symbol,
+                                          32 + 16 * symbol,
+                                          unsigned(clean.period) - 16 * symbol,
+                                          unsigned(clean.period) - symbol }) {
+            auto sent = clean;
+            const auto at = 2 * sent.period + offset;
+            sent.flip(at, sent.bits.size() - at);
+            EXPECT_EQ(without(sent, { 2 }), received(framing, sent)) << offset;
+        }
+    }
+}
+
 TEST(Ccsds, CutFrame_IsReplacedByTheNextOne)
 {
     for (const auto* const code : { "ccsds-223", "none" }) {
@@ -235,6 +272,15 @@ TEST(Ccsds, CutFrame_IsReplacedByTheNextOne)
             }
         }
     }
+}
+
+// The last frame then begins before its expected place and ends with the stream.
+TEST(Ccsds, SlipBeforeTheLastFrame_CostsOneFrame)
+{
+    const auto framing = framing_of("ccsds-223", 223);
+    telemetry sent(framing, 5, 36);
+    sent.remove(3 * sent.period + 900, 8);
+    EXPECT_EQ(without(sent, { 3 }), received(framing, sent));
 }
 
 TEST(Ccsds, DamagedMarkers_AreBridgedByTheFlywheel)
@@ -379,6 +425,22 @@ TEST(Ccsds, WrongParameters_AreNamed)
         EXPECT_EQ(14u, find_frames(right, sent.packed()).size());
         EXPECT_EQ("", right.verdict());
     }
+}
+
+TEST(Ccsds, MarkersAtUnequalDistances_GiveNoVerdict)
+{
+    const auto framing = framing_of("ccsds-223");
+    telemetry sent(framing, 0, 1);
+    sent.insert(0, 30000, 37);
+    for (const std::size_t first : { 1000u, 4000u, 8001u, 13010u }) {
+        for (unsigned i = 0; i < 32; ++i) {
+            sent.bits[first + i] = framing::ccsds_marker.word >> (31 - i) & 1;
+        }
+    }
+    ccsds_frame_finder finder(framing, false);
+    EXPECT_EQ(0u, find_frames(finder, sent.packed()).size());
+    EXPECT_EQ(4u, finder.counts().unconfirmed);
+    EXPECT_EQ("", finder.verdict());
 }
 
 TEST(Ccsds, DifferentialStream_IsDecodedInBothPolarities)

@@ -218,6 +218,21 @@ TEST(ReceivedBits, Orientations_AreThoseOfDefinition)
     }
 }
 
+// The opposite of −128 is not an int8.
+TEST(ReceivedBits, SmallestSoftValue_CountsAsTheOppositeOfTheLargest)
+{
+    received_bits bits(true, 1, false);
+    const std::vector<std::int8_t> values{ -128, -128, 127, -127, 0, -128, 1, -1 };
+    bits.push(values.data(), values.size());
+    const std::vector<std::int8_t> same{ -127, -127, 127, -127, 0, -127, 1, -1 },
+        complement{ -127, 127, 127, 127, 0, 127, 1, 1 };
+    std::vector<std::int8_t> found(values.size());
+    bits.read_soft({ 0, false, false }, 0, found.size(), found.data());
+    EXPECT_EQ(same, found);
+    bits.read_soft({ 0, false, true }, 0, found.size(), found.data());
+    EXPECT_EQ(complement, found);
+}
+
 TEST(ReceivedBits, DiscardedBits_LeaveTheOthersInPlace)
 {
     const auto all = random_bytes(4096, 29);
