@@ -81,25 +81,11 @@ public:
     {
         return d_unified_memory.on_device(memory);
     }
-    void start_copy_to_host(void* to,
-                            const void* from,
-                            std::size_t bytes,
-                            std::size_t pitch,
-                            std::size_t rows) const override
+    void copy_to_host(void* to, const void* from, std::size_t bytes) const override
     {
         use();
-        check(cudaMemcpy2DAsync(to,
-                                bytes,
-                                from,
-                                rows > 1 ? pitch : bytes,
-                                bytes,
-                                rows,
-                                cudaMemcpyDefault,
-                                d_to_host.get()),
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, d_to_host.get()),
               "copy to the host");
-    }
-    void wait_for_copies() const override
-    {
         check(cudaStreamSynchronize(d_to_host.get()), "copy to the host");
     }
     bool reserve_unpacked_output() noexcept override
@@ -382,10 +368,30 @@ private:
     {
         try {
             enqueue(s, job, memory, [](const char*) {});
+            if (memory.samples) {
+                copy_samples(s, memory);
+            }
             complete(s);
         } catch (...) {
             d_admission.end();
             throw;
+        }
+    }
+
+    void copy_samples(Slot& s, const batch_memory& memory)
+    {
+        for (const auto& c : *memory.samples) {
+            if (const auto* const from = memory.address(c)) {
+                check(cudaMemcpy2DAsync(c.to,
+                                        c.bytes,
+                                        from,
+                                        c.rows > 1 ? c.pitch : c.bytes,
+                                        c.bytes,
+                                        c.rows,
+                                        cudaMemcpyDefault,
+                                        s.queue.get()),
+                      "copy of samples");
+            }
         }
     }
 

@@ -96,6 +96,15 @@ struct borrowed_output {
     bool in_place_of_output() const { return to && rows.bits == 0; }
 };
 
+//! Rows of a batch's input or output, in memory of the device, that the device copies to
+//! the host after decoding.
+struct copied_rows {
+    bool of_output;                 //!< output that is written in place of a slot's
+    std::size_t from;               //!< offset of the first row in bytes
+    std::size_t bytes, pitch, rows; //!< size and distance in bytes; number of rows
+    std::byte* to;                  //!< where the rows are stored without gaps
+};
+
 //! Addresses of the input, output and statuses of a batch.
 struct batch_memory {
     const std::byte* input;
@@ -103,6 +112,16 @@ struct batch_memory {
     std::byte* status;
     const std::byte* table = nullptr; //!< the slot's own input, if \p input is borrowed
     borrowed_output borrowed = {};    //!< used by devices only
+    const std::vector<copied_rows>* samples = nullptr; //!< the same; nullptr for none
+
+    //! Returns the address of the first row, or nullptr if the host has the output.
+    const std::byte* address(const copied_rows& rows) const
+    {
+        if (!rows.of_output) {
+            return input + rows.from;
+        }
+        return borrowed.in_place_of_output() ? borrowed.to + rows.from : nullptr;
+    }
 };
 
 //! Duration of a step of a batch on a device.
@@ -147,23 +166,10 @@ public:
     //! Returns whether \p memory belongs to the decoder's device, so that the host cannot
     //! access it.
     virtual bool has(const void* /*memory*/) const noexcept { return false; }
-    //! Starts to copy \p rows rows of \p bytes bytes from the device to \p to, without
-    //! gaps. In \p from, rows begin \p pitch bytes apart. Copies to pinned memory last
-    //! until wait_for_copies(). \throws device_error
-    virtual void start_copy_to_host(void* /*to*/,
-                                    const void* /*from*/,
-                                    std::size_t /*bytes*/,
-                                    std::size_t /*pitch*/,
-                                    std::size_t /*rows*/) const
-    {
-    }
-    //! \throws device_error
-    virtual void wait_for_copies() const {}
     //! Copies \p bytes bytes from the device to \p to. \throws device_error
-    void copy_to_host(void* to, const void* from, std::size_t bytes) const
+    virtual void
+    copy_to_host(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/) const
     {
-        start_copy_to_host(to, from, bytes, bytes, 1);
-        wait_for_copies();
     }
     //! Copies output that a device has written in place of a slot's buffer \p output to
     //! this buffer. \throws device_error

@@ -52,6 +52,7 @@ public:
         Job job{};
         const std::byte* from = nullptr; //!< data to decode: \c input, or borrowed items
         borrowed_output borrowed{};      //!< memory to which a device writes in place
+        std::vector<copied_rows> samples;
     };
 
     struct hooks {
@@ -142,12 +143,15 @@ public:
     //! Submits the slot that filling() returns, with input at \p from. Output is written
     //! to the memory \p borrowed, if pin_output() has pinned it. The caller must not
     //! change the memory of input or output before release().
-    void
-    submit(const Job& job, const std::byte* from, const borrowed_output& borrowed = {})
+    void submit(const Job& job,
+                const std::byte* from,
+                const borrowed_output& borrowed = {},
+                std::vector<copied_rows> samples = {})
     {
         auto& s = *d_ring[d_fill];
         s.memory.job = job;
         s.memory.from = from;
+        s.memory.samples = std::move(samples);
         s.put_to(d_output_pinned && s.user != d_fallback.get() ? borrowed
                                                                : borrowed_output{});
         d_flight.push_back(&s);
@@ -377,7 +381,9 @@ private:
         with_back_off([&] {
             const auto& m = s.memory;
             s.user->submit(
-                s.number, m.job, { m.from, s.output, m.status, m.input, m.borrowed });
+                s.number,
+                m.job,
+                { m.from, s.output, m.status, m.input, m.borrowed, &m.samples });
         });
         s.since = clock::now();
     }

@@ -378,10 +378,13 @@ protected:
 
     //! Submits the open batch, whose output has the layout \p rows. The next batch begins
     //! with item \p next.
-    void submit(const job& j, std::uint64_t next, const output_rows& rows = {})
+    void submit(const job& j,
+                std::uint64_t next,
+                const output_rows& rows = {},
+                std::vector<copied_rows> samples = {})
     {
         const auto* const input = open_input();
-        send(j, input, rows);
+        send(j, input, rows, std::move(samples));
         d_input.submitted(input, next);
         d_deadline.stop();
         watch();
@@ -473,10 +476,13 @@ private:
         }
     }
 
-    void send(const job& j, const std::byte* input, const output_rows& rows)
+    void send(const job& j,
+              const std::byte* input,
+              const output_rows& rows,
+              std::vector<copied_rows> samples = {})
     {
         auto* const to = rows.regular() ? d_output.place(rows.total()) : nullptr;
-        d_pipeline->submit(j, input, { to, rows });
+        d_pipeline->submit(j, input, { to, rows }, std::move(samples));
         d_output.submitted(rows.total());
     }
 

@@ -77,17 +77,9 @@ public:
     {
         return in_simulated_memory(memory);
     }
-    void start_copy_to_host(void* to,
-                            const void* from,
-                            std::size_t bytes,
-                            std::size_t pitch,
-                            std::size_t rows) const override
+    void copy_to_host(void* to, const void* from, std::size_t bytes) const override
     {
-        for (std::size_t i = 0; i < rows; ++i) {
-            std::memcpy(static_cast<std::byte*>(to) + i * bytes,
-                        static_cast<const std::byte*>(from) + i * pitch,
-                        bytes);
-        }
+        std::memcpy(to, from, bytes);
     }
     bool reserve_conversion_buffers() noexcept override
     {
@@ -118,6 +110,7 @@ public:
         const bool done = d_decoder->finished(slot);
         if (const auto it = d_running.find(slot); done && it != d_running.end()) {
             give(it->second);
+            copy_samples(it->second);
             d_running.erase(it);
         }
         return done;
@@ -135,6 +128,17 @@ private:
             }
             std::memset(memory.output, 0x55, limits().output_bytes);
             give(memory);
+        }
+    }
+
+    static void copy_samples(const batch_memory& memory)
+    {
+        for (const auto& c :
+             memory.samples ? *memory.samples : std::vector<copied_rows>{}) {
+            const auto* const from = memory.address(c);
+            for (std::size_t i = 0; from && i < c.rows; ++i) {
+                std::memcpy(c.to + i * c.bytes, from + i * c.pitch, c.bytes);
+            }
         }
     }
 

@@ -140,7 +140,8 @@ protected:
         // copied.
         const auto in_flight = pinned_input::bytes_needed(engine());
         const auto spare = in_flight / run().slots * spare_batches();
-        const auto widest = widest_buffer_bytes * run().devices.size();
+        const auto widest = d_ports ? widest_device_buffer_bytes
+                                    : widest_buffer_bytes * run().devices.size();
         const bool in_place = borrows_input() && in_flight + in_flight / 16 <= widest;
         const auto wanted = in_place ? std::min(in_flight + spare, widest) : 0;
         const auto bytes =
@@ -242,6 +243,8 @@ private:
     static constexpr std::size_t widest_output_bytes = 32u << 20;
     // Maximum size in bytes, per device, of the batches in flight that a ring holds.
     static constexpr std::size_t widest_buffer_bytes = 256u << 20;
+    // The same for an input in device memory.
+    static constexpr std::size_t widest_device_buffer_bytes = 1u << 30;
 
     bool d_may_borrow = false; // whether the decoder may read the input's ring in place
 };

@@ -234,10 +234,29 @@ private:
     static constexpr std::size_t max_statistics = 1u << 16;
 
     // Position, size and statistics of a submitted batch's output.
+    // A sample of a batch for the statistics.
+    struct sample {
+        std::uint64_t first_bit; // at the beginning of a piece
+        std::optional<channel_estimator::sample> place;
+    };
+    // Samples on the device that are nearly equidistant, so that they can be copied as
+    // the rows of a matrix. A row has more values than a sample, because the distances
+    // differ by the values of one step of the re-encoder.
+    struct sample_rows {
+        std::size_t begin, rows; // index of the first sample, number of samples
+        std::size_t from, apart; // the first soft value, and the distance of rows
+        std::size_t input_bytes, output_bytes; // of a row
+        const std::byte* input = nullptr;      // the copies; nullptr: not copied
+        const std::byte* output = nullptr;
+    };
     struct submitted {
         std::uint64_t first_bit;
         std::size_t bits;
         std::size_t frames;
+        // The first sample is that of the batch; the others are at fixed positions.
+        std::vector<sample> samples;
+        bool on_device;                // whether the device has the input
+        std::vector<sample_rows> rows; // the samples on the device
         // Statistics from the batch's first stages; empty until estimated.
         std::optional<batch_statistics> statistics;
         // Statistics at fixed positions of the stream.
@@ -346,12 +365,15 @@ private:
             batch.bits = work_items * plan().frame_bits;
             batch.frames = work_items;
         }
-        d_batches.push_back(batch);
+        auto copies = choose_samples(job, batch);
+        d_batches.push_back(std::move(batch));
         d_next_work_item += work_items;
-        const auto bytes = batch_size(batch, true);
+        const auto bits = d_batches.back().bits;
+        const auto bytes = batch_size(d_batches.back(), true);
         submit(job,
                std::min(begin_of(d_next_work_item), d_input.end()),
-               { 0, 1, bytes, bytes, borrows_bits() ? batch.bits : 0 });
+               { 0, 1, bytes, bytes, borrows_bits() ? bits : 0 },
+               std::move(copies));
         if (waiting() > 0) {
             d_deadline.start();
         }
@@ -455,121 +477,117 @@ private:
 
     void estimate(const slot& s, submitted& batch)
     {
+        std::vector<batch_statistics> estimates(batch.samples.size());
+        if (batch.on_device) {
+            for (const auto& rows : batch.rows) {
+                estimate(s, batch, rows, &estimates[rows.begin]);
+            }
+        } else {
+            for (std::size_t i = 0; i < estimates.size(); ++i) {
+                const auto& place = batch.samples[i].place;
+                if (place) {
+                    d_estimate.prefetch_after(s.job, *place, s.from, s.output);
+                }
+                estimates[i] = d_estimate(s.job, place, s.from, s.output);
+            }
+        }
+        for (std::size_t i = 0; i < estimates.size(); ++i) {
+            estimates[i].first_bit = batch.samples[i].first_bit;
+            estimates[i].first_byte = byte_of(estimates[i].first_bit);
+        }
+        batch.statistics = estimates[0];
+        batch.fixed.assign(estimates.begin() + 1, estimates.end());
+    }
+
+    // Estimates the channel from samples on the device.
+    void estimate(const slot& s,
+                  const submitted& batch,
+                  const sample_rows& rows,
+                  batch_statistics* estimates)
+    {
+        std::vector<std::byte> input, output;
+        for (std::size_t i = 0; i < rows.rows; ++i) {
+            auto place = *batch.samples[rows.begin + i].place;
+            const auto shift = rows.from + i * rows.apart;
+            const auto* from = rows.input + i * rows.input_bytes;
+            const auto* decoded = rows.output + i * rows.output_bytes;
+            if (!rows.input) {
+                input = on_host(s.from + bytes_of(shift), rows.input_bytes);
+                from = input.data();
+            }
+            if (!s.borrowed.in_place_of_output()) {
+                decoded = s.output + place.first_byte;
+            } else if (!rows.output) {
+                output = on_host(s.borrowed.to + place.first_byte, rows.output_bytes);
+                decoded = output.data();
+            }
+            auto job = s.job;
+            job.scaled_before -= std::min<std::uint64_t>(job.scaled_before, shift);
+            place.first_value -= shift;
+            place.first_byte = 0;
+            estimates[i] = d_estimate(job, place, from, decoded);
+        }
+    }
+
+    // Chooses the samples of a batch, and their rows if the device has the input. Returns
+    // the copies of these rows to the slot's own input buffer, which is free then. Rows
+    // that exceed the buffer are copied later.
+    std::vector<copied_rows> choose_samples(const job& job, submitted& batch)
+    {
         const std::size_t bits =
             plan().streaming() ? plan().decode_length : plan().frame_bits;
         const auto every = d_estimate.pieces_between();
         const auto work_items = (batch.bits + bits - 1) / bits;
         const auto past = batch.first_bit / bits % every;
-        // The first sample is that of the batch; the others are at fixed positions.
-        std::vector<std::optional<channel_estimator::sample>> samples{
-            d_estimate.beginning(s.job, batch.bits)
-        };
-        std::vector<std::uint64_t> places{ batch.first_bit };
+        auto& samples = batch.samples;
+        samples = { { batch.first_bit, d_estimate.beginning(job, batch.bits) } };
         for (auto work_item = past ? every - past : 0; work_item < work_items;
              work_item += every) {
-            samples.push_back(
-                d_estimate.of_piece(s.job, work_item, batch.bits - work_item * bits));
-            places.push_back(batch.first_bit + work_item * bits);
+            const auto bit = work_item * bits;
+            samples.push_back({ batch.first_bit + bit,
+                                d_estimate.of_piece(job, work_item, batch.bits - bit) });
         }
-        const auto estimates =
-            input_on_device() ? estimate_on_device(s, samples) : estimate(s, samples);
-        for (std::size_t i = 0; i < estimates.size(); ++i) {
-            auto e = estimates[i];
-            e.first_bit = places[i];
-            e.first_byte = byte_of(places[i]);
-            if (i == 0) {
-                batch.statistics = e;
-            } else {
-                batch.fixed.push_back(e);
-            }
+        batch.on_device = d_input.borrowing() && input_on_device();
+        if (!batch.on_device) {
+            return {};
         }
-    }
-
-    std::vector<batch_statistics>
-    estimate(const slot& s,
-             const std::vector<std::optional<channel_estimator::sample>>& samples)
-    {
-        std::vector<batch_statistics> estimates;
-        for (const auto& sample : samples) {
-            if (sample) {
-                d_estimate.prefetch_after(s.job, *sample, s.from, s.output);
-            }
-            estimates.push_back(d_estimate(s.job, sample, s.from, s.output));
-        }
-        return estimates;
-    }
-
-    // Samples on the device that are nearly equidistant, so that they can be copied as
-    // the rows of a matrix. A row has more values than a sample, because the distances
-    // differ by the values of one step of the re-encoder.
-    struct sample_rows {
-        std::size_t begin, rows; // index of the first sample, number of samples
-        std::size_t from, apart; // the first soft value, and the distance of rows
-        std::size_t input_bytes, output_bytes; // of a row
-        const std::byte* input = nullptr;      // the copies
-        const std::byte* output = nullptr;
-    };
-
-    // Copies the samples from the device and estimates the channel. The slot's own input
-    // buffer is free, because the device read borrowed input.
-    std::vector<batch_statistics> estimate_on_device(
-        const slot& s,
-        const std::vector<std::optional<channel_estimator::sample>>& samples)
-    {
-        std::vector<batch_statistics> estimates(samples.size());
         auto count = samples.size();
-        while (count > 0 && !samples[count - 1]) { // the last pieces may be too short
+        while (count > 0 && !samples[count - 1].place) { // the last ones may be too short
             --count;
         }
-        std::vector<sample_rows> parts;
-        if (count > 0 && samples[0]) {
-            parts.push_back(rows_of(samples, 0, 1));
+        if (count > 0 && samples[0].place) {
+            batch.rows.push_back(rows_of(samples, 0, 1));
         }
-        if (count > 1 && samples[1]) {
-            parts.push_back(rows_of(samples, 1, count - 1));
+        if (count > 1 && samples[1].place) {
+            batch.rows.push_back(rows_of(samples, 1, count - 1));
         }
-        std::size_t bytes = 0;
-        for (const auto& p : parts) {
-            bytes += p.rows * (p.input_bytes + p.output_bytes);
-        }
-        std::vector<std::byte> more;
-        auto* to = s.input;
-        if (bytes > d_pipeline->active().limits().input_bytes) {
-            more.resize(bytes);
-            to = more.data();
-        }
-        const auto copy = [&](const std::byte* from,
-                              std::size_t row,
-                              std::size_t apart,
-                              std::size_t rows) {
-            d_pipeline->active().start_copy_to_host(to, from, row, apart, rows);
-            return std::exchange(to, to + row * rows);
-        };
-        for (auto& p : parts) {
-            const auto &first = *samples[p.begin], &last = *samples[p.begin + p.rows - 1];
-            p.input =
-                copy(s.from + bytes_of(p.from), p.input_bytes, bytes_of(p.apart), p.rows);
-            p.output = copy(s.output + first.first_byte,
-                            p.output_bytes,
-                            distance(first.first_byte, last.first_byte, p.rows),
-                            p.rows);
-        }
-        d_pipeline->active().wait_for_copies();
-        for (const auto& p : parts) {
-            for (std::size_t i = 0; i < p.rows; ++i) {
-                auto sample = *samples[p.begin + i];
-                const auto shift = p.from + i * p.apart;
-                auto job = s.job;
-                job.scaled_before -= std::min<std::uint64_t>(job.scaled_before, shift);
-                sample.first_value -= shift;
-                sample.first_byte = 0;
-                estimates[p.begin + i] = d_estimate(job,
-                                                    sample,
-                                                    p.input + i * p.input_bytes,
-                                                    p.output + i * p.output_bytes);
+        std::vector<copied_rows> copies;
+        auto* to = filling()->input;
+        auto left = d_pipeline->active().limits().input_bytes;
+        for (auto& r : batch.rows) {
+            const auto bytes = r.rows * (r.input_bytes + r.output_bytes);
+            if (bytes > left) {
+                break;
             }
+            left -= bytes;
+            const auto &first = *samples[r.begin].place,
+                       &last = *samples[r.begin + r.rows - 1].place;
+            r.input = to;
+            copies.push_back({ false,
+                               bytes_of(r.from),
+                               r.input_bytes,
+                               bytes_of(r.apart),
+                               r.rows,
+                               std::exchange(to, to + r.rows * r.input_bytes) });
+            r.output = to;
+            copies.push_back({ true,
+                               first.first_byte,
+                               r.output_bytes,
+                               distance(first.first_byte, last.first_byte, r.rows),
+                               r.rows,
+                               std::exchange(to, to + r.rows * r.output_bytes) });
         }
-        return estimates;
+        return copies;
     }
 
     // Returns the distance of equidistant rows, the first and last of which are given.
@@ -578,11 +596,10 @@ private:
         return rows > 1 ? (last - first) / (rows - 1) : 0;
     }
 
-    sample_rows rows_of(const std::vector<std::optional<channel_estimator::sample>>& all,
-                        std::size_t begin,
-                        std::size_t rows) const
+    sample_rows
+    rows_of(const std::vector<sample>& all, std::size_t begin, std::size_t rows) const
     {
-        const auto &first = *all[begin], &last = *all[begin + rows - 1];
+        const auto &first = *all[begin].place, &last = *all[begin + rows - 1].place;
         const auto slack = std::min<std::size_t>(first.first_value / 2 * 2, 256);
         const auto apart = distance(first.first_value, last.first_value, rows) / 2 * 2;
         const auto values = last.first_value - apart * (rows - 1) - first.first_value +
