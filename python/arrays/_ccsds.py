@@ -74,7 +74,7 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
         slots : batches in flight, 1 to 16
         backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
         device : number of the CUDA device
-        threads : threads of the CPU backend, 1 to 256
+        threads : threads of the CPU backend, and threads that decode Reed-Solomon, 1 to 256
         false_alarm : probability of a false lock per frame length of random bits
         flywheel : largest number of successive frames without a marker that are kept, 0 to 100
         lock_memory : soft values that are stored during the phase search, 10^4 to 10^9
@@ -122,7 +122,7 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
                "drop_failed": bool(drop_failed),
                "positive_bit": integer("positive_bit", positive_bit, "0 and 1", 0, 1)}
     run = {"batch": batch, "slots": slots, "backend": backend, "device": device,
-           "threads": threads}
+           "threads": integer("threads", threads, "1 to 256", 1, 256)}
     error_rate, verdict = np.nan, ""
     if inner:
         items, status = viterbi_decode(
@@ -132,7 +132,8 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
         error_rate, verdict = status.channel_error_rate, status.verdict
     else:
         items = _to_int8(values, soft_input, llr_scale if ldpc else soft_scale)
-    frames, facts = _core.ccsds_frames(np.ascontiguousarray(items), framing)
+    frames, facts = _core.ccsds_frames(np.ascontiguousarray(items),
+                                       {**framing, "threads": run["threads"]})
     facts["channel_error_rate"] = error_rate
     facts["verdict"] = warn_of(facts["verdict"]) or verdict
     if ldpc:

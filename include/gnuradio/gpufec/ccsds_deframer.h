@@ -54,16 +54,16 @@ struct ccsds_deframer_options {
     //! key of the tags with the number of output items of each frame; "": none
     std::string length_tag = "packet_len";
 
-    // Running
-    //! threads that decode Reed-Solomon, 1 to 256
-    int threads = 1;
-
     // Advanced
     //! probability of a false lock per frame length of random bits, above 0 and below 1
     double false_alarm = 1e-6;
     //! largest number of successive frames without a marker that are kept while locked,
     //! 0 to 100
     int flywheel = 2;
+
+    // Running
+    //! threads that decode Reed-Solomon, 1 to 256
+    int threads = 1;
 };
 
 /*!
