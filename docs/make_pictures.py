@@ -4,8 +4,10 @@
 """Draws the pictures of the examples: the windows of running flowgraphs, and the canvas of one
 flowgraph in GNU Radio Companion.
 
-Usage: xvfb-run -s "-screen 0 1920x1400x24" make_pictures.py [FOLDER]
-  FOLDER defaults to docs/pictures. gnuradio.gpufec must be found through PYTHONPATH.
+Usage: xvfb-run -s "-screen 0 1920x1400x24" make_pictures.py [FOLDER [NAME...]]
+  FOLDER defaults to docs/pictures. NAME is an example, such as viterbi_lock; all are drawn if none
+  is named. gnuradio.gpufec must be found through PYTHONPATH. Recordings are read from
+  $GPUFEC_TEST_DATA, or from ../shared/data beside the repository.
 """
 
 import importlib.util
@@ -19,8 +21,10 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 os.environ["GRC_BLOCKS_PATH"] = str(ROOT / "grc")
 
-# Changes of sliders in each window: seconds after the start, variable and value. The last entry is
-# the time of the picture.
+DATA = pathlib.Path(os.environ.get("GPUFEC_TEST_DATA", ROOT.parent / "shared" / "data"))
+
+# Changes of sliders in the window of each example: seconds after the start, variable and value. The
+# last entry is the time of the picture.
 WINDOWS = {
     "viterbi_ccsds_live": [(8, "ebn0_db", 2.0), (13, "ebn0_db", 3.0), (19, None, None)],
     "ldpc_dvbs2_live": [(7, "esn0_db", 1.0), (11, "esn0_db", 0.7), (14, "esn0_db", 2.0),
@@ -30,8 +34,13 @@ WINDOWS = {
     "viterbi_lock": [(6, "rate", 0), (11, "late", 4), (16, "turn", 1), (21, "ebn0_db", 4.0),
                      (26, None, None)],
     "viterbi_recording": [(20, None, None)],
+    "ccsds/ccsds_live": [(12, "ebn0_db", 1.9), (15, "ebn0_db", 3.0), (17, "phase", 120),
+                         (19, None, None)],
+    "ccsds/ccsds_recording": [(12, None, None)],
+    "dvb/dvbs_live": [(12, "esn0_db", 2.0), (16, "esn0_db", 5.5), (19, "phase", 120),
+                      (22, None, None)],
 }
-CANVASES = ["viterbi_ccsds_live"]
+CANVASES = ["viterbi_ccsds_live", "ccsds/ccsds_live"]
 
 
 def small(path):
@@ -42,10 +51,11 @@ def small(path):
     found.save(path, optimize=True)
 
 
-def draw_window(name, folder, compiled):
+def draw_window(example, folder, compiled):
     """Runs a flowgraph, moves its sliders as WINDOWS lists, and saves a picture of its window. Ends
     the process, because Qt windows of one process interfere."""
     from PyQt5 import Qt
+    name = os.path.basename(example)
     application = Qt.QApplication([name])
     sys.path.insert(0, compiled)
     spec = importlib.util.spec_from_file_location(name, os.path.join(compiled, f"{name}.py"))
@@ -59,6 +69,8 @@ def draw_window(name, folder, compiled):
         import qa_support
         qa_support.write_recording(given["recording"], qa_support.random_bits(100000, 3),
                                    noise=0.8, amplitude=5000)
+    elif name == "ccsds_recording":
+        given = dict(recording=str(DATA / "recordings" / "by701.wav"))
     Qt.QSettings("GNU Radio", name).clear() # removes a saved window size
     top = getattr(module, name)(**given)
     module.snippets_main_after_init(top) # sets the window's size
@@ -67,7 +79,7 @@ def draw_window(name, folder, compiled):
         top.flowgraph_started.set()
     top.show()
     begin = time.monotonic()
-    for when, variable, value in WINDOWS[name]:
+    for when, variable, value in WINDOWS[example]:
         while time.monotonic() < begin + when:
             application.processEvents()
             time.sleep(0.02)
@@ -104,7 +116,7 @@ def draw_canvas(name, folder):
         graph.update()
         while Gtk.events_pending():
             Gtk.main_iteration()
-        path = os.path.join(folder, f"{name}.png")
+        path = os.path.join(folder, f"{os.path.basename(name)}.png")
         Utils.make_screenshot(graph, path)
         small(path)
         os._exit(0)
@@ -118,22 +130,25 @@ def main():
         draw_window(*sys.argv[2:])
     elif len(sys.argv) == 4 and sys.argv[1] == "--canvas":
         draw_canvas(*sys.argv[2:])
-    elif len(sys.argv) > 2:
-        sys.exit(__doc__.strip())
     folder = str(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else
                               ROOT / "docs" / "pictures").resolve())
+    names = sys.argv[2:] or [*WINDOWS, *CANVASES]
+    if set(names) - {*WINDOWS, *CANVASES}:
+        sys.exit(__doc__.strip())
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as compiled:
         os.environ["HOME"] = compiled # keeps the programs from reading the user's settings
         os.environ["XDG_RUNTIME_DIR"] = compiled
+        windows = [name for name in WINDOWS if name in names]
         subprocess.run(["grcc", "-o", compiled] +
-                       [str(ROOT / "examples" / f"{name}.grc") for name in WINDOWS],
+                       [str(ROOT / "examples" / f"{name}.grc") for name in windows],
                        check=True, capture_output=True)
-        for name in WINDOWS:
+        for name in windows:
             subprocess.run([sys.executable, __file__, "--window", name, folder, compiled],
                            check=True)
         for name in CANVASES:
-            subprocess.run([sys.executable, __file__, "--canvas", name, folder], check=True)
+            if name in names:
+                subprocess.run([sys.executable, __file__, "--canvas", name, folder], check=True)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,8 @@ from gnuradio import blocks, fec, gpufec, gr
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "apps" / "test"))
+sys.path.insert(0, str(ROOT / "python" / "gpufec" / "test" / "ccsds"))
+import ccsds_signals # noqa: E402
 from gpufec_tool import bbframes # noqa: E402
 
 TOOL = os.environ.get("GPUFEC_TOOL")
@@ -165,6 +167,9 @@ class qa_commands(unittest.TestCase):
                 viterbi_values().tofile(self.folder / name)
             symbols = viterbi_values() / np.float32(32)
             symbols.view(np.complex64).tofile(self.folder / "samples.c64")
+        elif " decode ccsds" in command:
+            _, bits = ccsds_signals.transmit(4, 1115, 1, "ccsds", interleaving=5)
+            ccsds_signals.soft(bits).tofile(self.folder / "dump.soft")
         elif " decode sync" in command:
             received, lengths = sync_values()
             received.tofile(self.folder / "IN")

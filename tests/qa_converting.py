@@ -13,10 +13,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import warnings
 
 import numpy as np
+import pmt
 from gnuradio import blocks, dtv, fec, gpufec, gr
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -355,12 +357,39 @@ class qa_converting(unittest.TestCase):
     def test_deframer(self):
         self.assertIn("ccsds_concatenated", type(example("deframer")["deframer"]).__name__)
 
-    def test_one_block_for_the_deframer(self):
-        """The block decodes what the deframer of the example before it is made for."""
+    @staticmethod
+    def telemetry():
+        """Returns frames, and soft values for the deframers of the page."""
         frames, bits = ccsds_signals.transmit(6, 114, 5, "ccsds", True, 50,
                                               code="ccsds-223-conventional")
-        found = through(soft(bits), example("one block for the deframer")["deframer"])
+        return frames, soft(bits)
+
+    def test_one_block_for_the_deframer(self):
+        frames, values = self.telemetry()
+        found = through(values, example("one block for the deframer")["deframer"])
         np.testing.assert_array_equal(found.reshape(-1, 114), frames)
+
+    @unittest.skipIf(ccsds_viterbi is None, "gr-satellites is not installed")
+    def test_TheDeframerBefore_DecodesTheSameFrames(self):
+        frames, values = self.telemetry()
+        # A flowgraph drops pending messages when its streams end, so the source repeats.
+        top, sink = gr.top_block(), blocks.message_debug()
+        deframer = example("deframer before")["deframer"]
+        top.connect(blocks.vector_source_f(values.tolist(), True),
+                    blocks.throttle(gr.sizeof_float, 1e5), deframer)
+        top.msg_connect((deframer, "out"), (sink, "store"))
+        end = time.monotonic() + 60
+        found = set()
+        top.start()
+        try:
+            while len(found) < 6 and time.monotonic() < end:
+                time.sleep(0.1)
+                found = {bytes(pmt.u8vector_elements(pmt.cdr(sink.get_message(i))))
+                         for i in range(sink.num_messages())}
+        finally:
+            top.stop()
+            top.wait()
+        self.assertEqual(found, {frame.tobytes() for frame in frames})
 
     def llrs(self, sigma):
         """Returns the message bits of 32 frames of normal 1/2, and their LLRs in nats, positive for
@@ -535,6 +564,59 @@ class qa_converting(unittest.TestCase):
         self.decode_file("satdump", "recording.soft",
                          np.clip(32 * received, -127, 127).astype(np.int8))
 
+    def satdump_signal(self, convolutional, invert_second=False):
+        """Returns random frames, and a .soft file for the pipeline of the page with another
+        constellation. `invert_second` inverts the second bit of each pair."""
+        module = json.loads(EXAMPLES["pipeline before"])["ccsds_conv_concat_decoder"]
+        used.add("pipeline before")
+        depth = module["rs_i"]
+        self.assertEqual((module["rs_type"], module["derandomize"]), ("rs223", True))
+        size = module["cadu_size"] // 8 - 4 - 32 * depth
+        frames, bits = ccsds_signals.transmit(6, size, 8, convolutional, before=77,
+                                              interleaving=depth)
+        bits[1::2] ^= invert_second
+        return frames, ccsds_signals.soft(bits, "int8", 0.4)
+
+    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
+    def test_pipeline(self):
+        # SatDump decodes the polynomials without inversion, after "bpsk_90" has inverted the
+        # second value of each pair.
+        frames, values = self.satdump_signal("ccsds_uninverted", invert_second=True)
+        command = EXAMPLES["pipeline after"].split()
+        used.add("pipeline after")
+        with tempfile.TemporaryDirectory() as folder:
+            values.tofile(os.path.join(folder, command[-2]))
+            subprocess.run([os.environ["GPUFEC_TOOL"]] + command[1:], cwd=folder, check=True,
+                           capture_output=True)
+            found = np.fromfile(os.path.join(folder, command[-1]), np.uint8)
+            np.testing.assert_array_equal(found.reshape(-1, frames.shape[1]), frames)
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                example("pipeline cadus")
+            finally:
+                os.chdir(before)
+            cadus = np.fromfile(os.path.join(folder, "dump.cadu"), np.uint8).reshape(6, -1)
+        sent = [np.packbits(ccsds_signals.frame_bits(frame, interleaving=5, randomiser_name="none"))
+                for frame in frames]
+        np.testing.assert_array_equal(cadus, sent)
+
+    def test_pipeline_constellations(self):
+        """The constellations of the table decode what SatDump decodes with them."""
+        for convolutional, constellation, signal in (
+                ("ccsds_uninverted", "bpsk", ("ccsds_uninverted",)),
+                ("ccsds_3_4", "bpsk", ("ccsds_3_4",)),
+                ("ccsds", "qpsk", ("ccsds_uninverted",)),
+                ("ccsds", "qpsk", ("ccsds_uninverted", True)),
+                ("ccsds_3_4", "qpsk", ("ccsds_3_4",))):
+            with self.subTest(convolutional=convolutional, constellation=constellation):
+                frames, values = self.satdump_signal(*signal)
+                if constellation == "qpsk":
+                    values = ccsds_signals.rotate(values, 1)
+                found, _ = gpufec.ccsds_decode(values, convolutional, interleaving=5,
+                                               constellation=constellation)
+                np.testing.assert_array_equal(found, frames)
+
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
     def test_FileOfComplexSamples_IsReadAsItIs(self):
         samples = soft(self.coded(preset="ccsds")).view(np.complex64)
@@ -557,7 +639,7 @@ class qa_converting(unittest.TestCase):
     def test_z_every_example_was_used(self):
         needed = set(EXAMPLES)
         if ccsds_viterbi is None:
-            needed -= {"deframer", "ccsds_viterbi before", "ccsds_viterbi after"}
+            needed -= {"deframer", "deframer before", "ccsds_viterbi before", "ccsds_viterbi after"}
         if dvbs2rx is None:
             needed -= {"dvbs2rx before", "dvbs2rx after"}
         if "GPUFEC_TOOL" not in os.environ:

@@ -145,7 +145,12 @@ public:
           d_format(soft_format_from_string(values.text("soft-input"))),
           d_scale(float(values.real(scale))),
           d_keep_failed(values.has("keep-failed")),
-          d_finder(framing_of(values, inner(values)), !inner(values))
+          d_part(values.integer("threads") > 1 ? values.integer("threads") * (32u << 10)
+                                               : 8192),
+          d_finder(framing_of(values, inner(values)),
+                   !inner(values),
+                   "",
+                   unsigned(values.integer("threads")))
     {
         if (inner(values)) {
             d_inner = std::make_unique<inner_decoder>(viterbi_part(values));
@@ -172,8 +177,7 @@ public:
         if (d_inner) {
             return d_inner->push(items, count);
         }
-        constexpr std::size_t part = 1 << 16;
-        const auto n = std::min(count, part);
+        const auto n = std::min(count, 8 * d_part);
         d_values.resize(n);
         if (d_format == soft_format::float32) {
             viterbi::convert(static_cast<const float*>(items),
@@ -270,9 +274,13 @@ private:
     {
         bool moved = false;
         if (d_inner) {
-            std::uint8_t bits[8192];
-            const auto n = d_inner->pull(bits, sizeof bits);
-            d_finder.push(bits, n);
+            d_bits.resize(d_part);
+            std::size_t n = 0, pulled = 0;
+            do {
+                pulled = d_inner->pull(d_bits.data() + n, d_bits.size() - n);
+                n += pulled;
+            } while (pulled > 0 && n < d_bits.size());
+            d_finder.push(d_bits.data(), n);
             moved = n > 0;
         }
         if (d_ended && !d_found_all && !moved && (!d_inner || d_inner->done())) {
@@ -322,6 +330,10 @@ private:
     const soft_format d_format;
     const float d_scale;
     const bool d_keep_failed;
+    // Largest number of bytes of bits that the finder gets at a time. Several threads
+    // divide the frames of one part.
+    const std::size_t d_part;
+    std::vector<std::uint8_t> d_bits;
     std::unique_ptr<inner_decoder> d_inner; // null without a convolutional code
     ccsds_frame_finder d_finder;
     std::unique_ptr<outer_decoder> d_outer; // null without an LDPC code
@@ -371,7 +383,8 @@ decoder_trait ccsds_trait()
     t.decoder_options = std::string(decoder_options) + run_options;
     t.decode = {
         "Decodes soft symbols of CCSDS telemetry, or of telecommands, to transfer "
-        "frames, which are written one after the other.",
+        "frames, which are written one after the other. --threads is also the number of "
+        "threads that decode Reed-Solomon.",
         "",
         R"(
 # Frames of 1115 bytes in five Reed-Solomon codewords, with the code of rate 1/2

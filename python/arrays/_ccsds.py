@@ -78,7 +78,7 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
         slots : batches in flight, 1 to 16
         backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
         device : number of the CUDA device
-        threads : threads of the CPU backend, 1 to 256
+        threads : threads of the CPU backend, and threads that decode Reed-Solomon, 1 to 256
         false_alarm : probability of a false lock per frame length of random bits; with telecommand
             codes, of a false start sequence per random bit
         flywheel : largest number of successive frames without a marker that are kept, 0 to 100
@@ -136,7 +136,7 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
                "llr_scale": llr_scale,
                "max_iterations": integer("max_iterations", max_iterations, "1 to 1000", 1, 1000)}
     run = {"batch": batch, "slots": slots, "backend": backend, "device": device,
-           "threads": threads}
+           "threads": integer("threads", threads, "1 to 256", 1, 256)}
     error_rate, verdict = np.nan, ""
     if inner:
         items, status = viterbi_decode(
@@ -146,7 +146,8 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
         error_rate, verdict = status.channel_error_rate, status.verdict
     else:
         items = _to_int8(values, soft_input, llr_scale if llrs else soft_scale)
-    frames, facts = _core.ccsds_frames(np.ascontiguousarray(items), framing)
+    frames, facts = _core.ccsds_frames(np.ascontiguousarray(items),
+                                       {**framing, "threads": run["threads"]})
     facts["channel_error_rate"] = error_rate
     facts["verdict"] = warn_of(facts["verdict"]) or verdict
     if ldpc:

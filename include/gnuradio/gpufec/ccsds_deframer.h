@@ -57,10 +57,6 @@ struct ccsds_deframer_options {
     //! key of the tags with the number of output items of each frame; "": none
     std::string length_tag = "packet_len";
 
-    // Running
-    //! threads that decode Reed-Solomon, 1 to 256
-    int threads = 1;
-
     // Advanced
     //! probability of a false lock per frame length of random bits, above 0 and below 1;
     //! with telecommand codes, of a false start sequence per random bit
@@ -72,6 +68,10 @@ struct ccsds_deframer_options {
     float llr_scale = 2.0f;
     //! with "tc-ldpc-128" and "tc-ldpc-512": largest number of iterations, 1 to 1000
     int max_iterations = 25;
+
+    // Running
+    //! threads that decode Reed-Solomon, 1 to 256
+    int threads = 1;
 };
 
 /*!

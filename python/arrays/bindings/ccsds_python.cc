@@ -165,7 +165,7 @@ void bind_ccsds(py::module& m)
     m.def("ccsds_frames", [](const py::array& items, const py::dict& given) {
         const bool soft = items.dtype().kind() == 'i';
         const auto framing = framing_of(given);
-        ccsds_frame_finder finder(framing, soft);
+        ccsds_frame_finder finder(framing, soft, "", given["threads"].cast<unsigned>());
         const auto* const data = items.data();
         const auto count = std::size_t(items.size());
         const auto frames = released([&] {

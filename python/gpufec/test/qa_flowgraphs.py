@@ -29,12 +29,15 @@ try:
 except ModuleNotFoundError as missing:
     raise unittest.SkipTest(f"GNU Radio Companion is not installed: {missing}")
 
+import ccsds_signals
 import qa_canvas
 import qa_support as support
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.grc"))
 BLOCKS = os.environ.get("GPUFEC_GRC_PATH", str(ROOT / "grc"))
+DATA = pathlib.Path(os.environ.get("GPUFEC_TEST_DATA", ROOT.parent / "shared" / "data"))
+BY701 = DATA / "recordings" / "by701.wav"
 # Required modules outside GNU Radio, by example, and the message if one is missing
 NEEDS = {"dvbs2rx_receiver": (["gnuradio.dvbs2rx"], "gr-dvbs2rx is not installed"),
          "gpu_chain": (["gnuradio.cuda", "cupy"], "No module named")}
@@ -290,6 +293,61 @@ class qa_live(unittest.TestCase):
         at = int(np.argmax(np.abs(found))) - 12000
         same = decoded[11000 + at:15000 + at] == bits[11000:15000]
         self.assertGreater(abs(np.mean(same) - 0.5) + 0.5, 0.999)
+
+    def test_ccsds_live(self):
+        """Frames arrive at a high Eb/N0, with the phase at several values. At a low one none does, and
+        then they arrive again."""
+        top = self.started("ccsds_live")
+        meter = top.meter
+        for phase in (30, 120, 250):
+            top.set_phase(phase)
+            begin = meter.good + 60
+            self.wait_for(lambda: meter.good > begin, f"frames at {phase} degrees")
+        self.assertGreater(max(meter.rate), 10)
+        self.assertGreater(max(meter.corrected), 0)
+        self.assertEqual(meter.marker[-1], 1)
+        self.assertIn("<td>receiving</td>", meter.table())
+        top.set_ebn0_db(0)
+        self.wait_for(lambda: meter.rate[-1] == 0, "0 dB")
+        self.assertIn("<td>no frames</td>", meter.table())
+        top.set_ebn0_db(5)
+        self.wait_for(lambda: meter.rate[-1] > 10, "5 dB")
+
+    def test_dvbs_live(self):
+        top = self.started("dvbs_live")
+        charts = top.meter.charts
+        for phase in (30, 120):
+            top.set_phase(phase)
+            begin = top.meter.count + 500
+            self.wait_for(lambda: top.meter.count > begin, f"packets at {phase} degrees")
+        self.wait_for(lambda: charts["rate"][-1] > 100, "rate")
+        self.assertEqual(charts["locks"][-1], 2)
+        self.assertIn("<td>dvb_3_4</td>", top.meter.table())
+        top.set_esn0_db(5)
+        self.wait_for(lambda: charts["corrected"][-1] > 0.2, "corrected bytes")
+        top.set_esn0_db(0)
+        self.wait_for(lambda: charts["rate"][-1] == charts["locks"][-1] == 0, "0 dB")
+        self.assertIn("<td>searching</td>", top.meter.table())
+
+    def test_ccsds_recording(self):
+        """Each frame of a recording is in the table."""
+        frames, bits = ccsds_signals.transmit(12, 114, 6, differential=True, before=3000,
+                                              code="ccsds-223-conventional")
+        path = self.recording(bits)
+        top = self.started("ccsds_recording", recording=path, speed=4)
+        self.wait_for(lambda: len(top.frames.frames) >= 11, "frames")
+        found = [frame[-1] for frame in top.frames.frames]
+        self.assertEqual(found, [frame.tobytes() for frame in frames][:len(found)])
+        self.assertIn(found[-1][:16].hex(" "), top.frames.table())
+
+    @unittest.skipUnless(BY701.exists(), f"there is no {BY701}")
+    def test_RecordingOfSatellite_HasFrames(self):
+        """All frames of BY70-1 have the same first two bytes, and no two frames are equal."""
+        top = self.started("ccsds_recording", recording=str(BY701), speed=4)
+        self.wait_for(lambda: len(top.frames.frames) >= 14, "frames")
+        found = [frame[-1] for frame in top.frames.frames]
+        self.assertEqual({frame[:2] for frame in found}, {bytes.fromhex("c0 b8")})
+        self.assertEqual(len(set(found)), len(found))
 
     def test_RecordingOfNoise_SaysThatThereIsNoSignal(self):
         path = os.path.join(self.folder.name, "noise.wav")

@@ -34,6 +34,50 @@ class qa_ccsds_arrays(unittest.TestCase):
             self.assertEqual((status.frame_count, status.failed_frame_count,
                               status.lock_count, status.verdict), (9, 0, 1, ""))
 
+    def long_signal(self, convolutional):
+        """Returns soft values of 160 frames, which several threads decode: some frames have
+        corrected symbols, and some cannot be corrected."""
+        _, bits = signals.transmit(4, 1115, 9, interleaving=5)
+        bits = np.tile(bits, 40)
+        if convolutional != "none":
+            bits = gpufec.conv_encode(bits, preset=convolutional, packed_input=False,
+                                      packed_output=False)
+        values = signals.soft(bits, "int8", 0.33 if convolutional == "none" else 0.8)
+        for first in range(len(values) // 9, len(values) - 3000, len(values) // 9):
+            values[first:first + 3000] *= np.random.default_rng(first).choice(
+                [-1, 1], 3000).astype(np.int8)
+        return values
+
+    def test_SeveralThreads_GiveTheSameFrames(self):
+        for convolutional in ("none", "ccsds"):
+            with self.subTest(convolutional):
+                values = self.long_signal(convolutional)
+                (one, facts), (three, others) = (
+                    gpufec.ccsds_decode(values, convolutional, interleaving=5, drop_failed=False,
+                                        threads=threads, **CPU) for threads in (1, 3))
+                self.assertGreater(facts.frame_count, 140)
+                self.assertGreater(facts.failed_frame_count, 4)
+                self.assertGreater(facts.corrected_symbol_count, 1000)
+                self.assertTrue(np.array_equal(one, three))
+                for name, value in vars(facts).items():
+                    np.testing.assert_array_equal(value, getattr(others, name), name)
+
+    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the tool is not built")
+    def test_SeveralThreadsOfTool_GiveTheSameFrames(self):
+        for convolutional in ("none", "ccsds"):
+            values = self.long_signal(convolutional)
+            expected, _ = gpufec.ccsds_decode(values, convolutional, interleaving=5, **CPU)
+            self.assertGreater(len(expected), 140)
+            for threads in (1, 3):
+                with self.subTest(convolutional=convolutional, threads=threads):
+                    result = subprocess.run(
+                        [os.environ["GPUFEC_TOOL"], "decode", "ccsds", "--backend", "cpu",
+                         "--convolutional", convolutional, "--interleaving", "5", "--threads",
+                         str(threads), "-", "-"],
+                        input=values.tobytes(), capture_output=True, check=True, timeout=60)
+                    written = np.frombuffer(result.stdout, np.uint8).reshape(-1, 1115)
+                    self.assertTrue(np.array_equal(written, expected))
+
     def test_rotated_uncoded(self):
         frames, bits = signals.transmit(6, 99, 4, code="none", randomiser_name="long", before=40)
         values = signals.rotate(signals.soft(bits, "float"), 3)
@@ -162,6 +206,8 @@ class qa_ccsds_arrays(unittest.TestCase):
                  "--randomiser is \"long\": allowed are none and short"),
                 (["--interleaving", "9"], 2, "--interleaving is 9: allowed are 1 to 8"),
                 (["--frame-bytes", "224"], 2, "--frame-bytes is 224"),
+                (["--convolutional", "none", "--threads", "257"], 2,
+                 "--threads is 257: allowed are 1 to 256"),
                 (["--convolutional", "none"], 3, "0 frames")):
             result = subprocess.run(
                 [os.environ["GPUFEC_TOOL"], "decode", "ccsds", *options, "-", "-"],
@@ -181,6 +227,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                 (dict(convolutional="none", code="tc-ldpc-128", max_iterations=0), "1 to 1000"),
                 (dict(convolutional="none", frame_bytes=224), "up to 223"),
                 (dict(interleaving=9), "interleaving is 9: allowed are 1 to 8"),
+                (dict(convolutional="none", threads=257), "threads is 257: allowed are 1 to 256"),
                 (dict(flywheel=-1), "0 to 100"), (dict(positive_bit=2), "0 and 1"),
                 (dict(soft_scale=0), "soft_scale is 0"),
                 (dict(convolutional="none", constellation="8psk"), "bpsk, qpsk and oqpsk"),
