@@ -50,6 +50,8 @@ struct ldpc_code_parameters {
     std::string standard, frame_size, rate, code_file;
     std::vector<int> punctured, shortened;
     message_place_parameter message_positions;
+    int psdu_bytes = 0, symbol_bits = 0;
+    bool stbc = false;
 };
 
 //! Returns the code that the parameters select. \throws std::invalid_argument
@@ -73,8 +75,8 @@ inline ldpc_code ldpc_code_of(const ldpc_code_parameters& p)
     return with_message_at(code, p.message_positions);
 }
 
-//! Returns the format of the PPDUs that the options of a block select; nothing if
-//! psdu_bytes is 0. \throws std::invalid_argument
+//! Returns the format of the PPDUs that parameters or options of a block select; nothing
+//! if psdu_bytes is 0. \throws std::invalid_argument
 template <class Options>
 std::optional<wifi_ppdu> wifi_ppdu_of(const Options& given)
 {
