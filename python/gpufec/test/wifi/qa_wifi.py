@@ -16,6 +16,7 @@ import pmt
 from gnuradio import blocks, gpufec, gr
 import qa_support as support
 
+DECODER = dict(backend="cuda") if support.SIMULATED else dict(backend="cpu")
 # PSDU length in bytes, coded bits per symbol, rate and STBC of PPDUs: one codeword of each length,
 # several codewords, and a format in which every sent bit occurs once.
 FORMATS = [(100, 104, "1/2", False), (1500, 104, "1/2", False), (1, 600, "5/6", False),
@@ -116,7 +117,7 @@ class qa_wifi(unittest.TestCase):
                 values = llr if soft_input == "float" else np.rint(
                     np.clip(2 * llr, -127, 127)).astype(np.int8)
                 decoder = gpufec.gpu_ldpc_dvbs2(**parameters_of(form), soft_input=soft_input,
-                                                packed_output=packed, batch=3, backend="cpu")
+                                                packed_output=packed, batch=3, **DECODER)
                 out, tags = run(decoder, values)
                 np.testing.assert_array_equal(
                     out, np.packbits(payloads) if packed else payloads.ravel())
@@ -139,7 +140,7 @@ class qa_wifi(unittest.TestCase):
         at = n + 1944 - 48 - 41 + 5
         self.assertEqual(support.tags_of(tags, "inside"), [(at, 1)])
         _, tags = run(gpufec.gpu_ldpc_dvbs2(**parameters_of(form), packed_output=False,
-                                            backend="cpu"),
+                                            **DECODER),
                       10 * (1 - 2 * coded.astype(np.int8)),
                       [(f * n, "packet_len", n) for f in range(4)] + [(at, "inside", 1)])
         self.assertEqual(support.tags_of(tags, "packet_len"),
@@ -152,7 +153,7 @@ class qa_wifi(unittest.TestCase):
         coded = [encoded(p, *form[1:])[0] for p in payloads]
         coded[1] = coded[1][:20000]
         starts = np.cumsum([0] + [len(c) for c in coded[:-1]])
-        decoder = gpufec.gpu_ldpc_dvbs2(**parameters_of(form), backend="cpu", batch=2)
+        decoder = gpufec.gpu_ldpc_dvbs2(**parameters_of(form), **DECODER, batch=2)
         out, _ = run(decoder, 10 * (1 - 2 * np.concatenate(coded).astype(np.int8)),
                      [(int(at), "packet_len", 24128) for at in starts])
         np.testing.assert_array_equal(out, np.packbits(payloads[[0, 2]]))
@@ -160,7 +161,7 @@ class qa_wifi(unittest.TestCase):
 
     def test_Noise_IsNotValid(self):
         form = 200, 312, "2/3", True
-        decoder = gpufec.gpu_ldpc_dvbs2(**parameters_of(form), soft_input="float", backend="cpu")
+        decoder = gpufec.gpu_ldpc_dvbs2(**parameters_of(form), soft_input="float", **DECODER)
         noise = np.random.default_rng(5).normal(0, 2, 2 * 2496).astype(np.float32)
         out, tags = run(decoder, noise)
         self.assertEqual(len(out), 2 * 202)
