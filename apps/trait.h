@@ -78,6 +78,13 @@ public:
     {
     }
 
+    //! \p make makes the decoder.
+    frame_adapter(const stream_rates& r,
+                  const std::function<typename Decoder::sptr(decoder_hooks)>& make)
+        : byte_coder(r), d_decoder(make(hooks()))
+    {
+    }
+
     void finish() override { d_decoder->finish(); }
     bool done() override { return d_decoder->done(); }
     void wait() override { d_decoder->wait(std::chrono::milliseconds(100)); }

@@ -14,10 +14,12 @@
 #include "ldpc_options.h"
 #include "trait.h"
 #include <gnuradio/gpufec/ldpc.h>
+#include <gnuradio/gpufec/wifi.h>
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <optional>
 
 namespace gr::gpufec {
 
@@ -42,6 +44,16 @@ llr-factor    real             1        factor that converts float input to LLRs
 descramble    true|false       false    descramble BBFRAMEs; with --output ts they are always descrambled
 unpacked      flag             -        one bit per byte in OUT
 )";
+
+json ppdu_facts(const wifi_ppdu& ppdu)
+{
+    return json::object({ { "code", "wifi ppdu" },
+                          { "n", ppdu.codeword_bits() },
+                          { "sent", ppdu.coded_bits() },
+                          { "k", ppdu.payload_bits() },
+                          { "codewords", ppdu.codewords() },
+                          { "symbols", ppdu.symbols() } });
+}
 
 json code_facts(const ldpc_options& options)
 {
@@ -78,22 +90,32 @@ std::size_t item_bytes(const ldpc_options& o)
     return o.format == llr_format::float32 ? sizeof(float) : 1;
 }
 
-stream_rates rates_of(const ldpc_options& o, bool unpacked)
+stream_rates
+rates_of(const ldpc_options& o, bool unpacked, const std::optional<wifi_ppdu>& ppdu)
 {
     const auto& code = o.codes[0];
     const bool soft = o.soft != ldpc_soft_output::none;
-    const double items = o.codeword || soft ? code.n() : code.k();
+    const unsigned k = ppdu ? ppdu->payload_bits() : code.k();
+    const unsigned sent = ppdu ? ppdu->coded_bits() : code.sent();
+    const double items = o.codeword || soft ? code.n() : k;
     return { item_bytes(o),
-             double(code.sent()) / code.k(),
-             code.k() / (unpacked || soft ? items : std::ceil(items / 8)),
-             code.sent() };
+             double(sent) / k,
+             k / (unpacked || soft ? items : std::ceil(items / 8)),
+             sent };
 }
 
 class ldpc_stream : public decoder_adapter<ldpc_decoder>
 {
 public:
-    explicit ldpc_stream(const ldpc_options& options, bool unpacked = false)
-        : decoder_adapter(options, rates_of(options, unpacked)),
+    explicit ldpc_stream(const ldpc_options& options,
+                         bool unpacked = false,
+                         const std::optional<wifi_ppdu>& ppdu = {})
+        : decoder_adapter(rates_of(options, unpacked, ppdu),
+                          [&](decoder_hooks hooks) {
+                              return ppdu ? make_wifi_ppdu_decoder(
+                                                *ppdu, options, std::move(hooks))
+                                          : ldpc_decoder::make(options, std::move(hooks));
+                          }),
           d_soft(options.soft != ldpc_soft_output::none),
           d_unpacked(unpacked),
           d_edges_per_bit(edges_per_bit(options.codes[0]))
@@ -278,7 +300,8 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
     if (unpacked && (options.soft != ldpc_soft_output::none || output == "ts")) {
         refuse_option("unpacked", "given", "--output message, codeword and bbframe");
     }
-    code = code_facts(options);
+    const auto ppdu = wifi_ppdu_of(values);
+    code = ppdu ? ppdu_facts(*ppdu) : code_facts(options);
     std::unique_ptr<ldpc_stream> stream;
     if (output == "bbframe" || output == "ts") {
         const dvb_names names(values, options.codes[0]);
@@ -290,7 +313,7 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
         }
         stream = std::make_unique<bbframe_stream>(options, names, values);
     } else {
-        stream = std::make_unique<ldpc_stream>(options, unpacked);
+        stream = std::make_unique<ldpc_stream>(options, unpacked, ppdu);
     }
     stream->set_doubt(": the channel is too noisy, or one of these is wrong: " +
                       std::string(has_symbols(values)
@@ -322,20 +345,34 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
 
 std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& facts)
 {
+    constexpr float level = 16; // magnitude of float soft values, in nats
+    if (const auto ppdu = wifi_ppdu_of(values)) {
+        if (values.text("output") == "symbols") {
+            refuse_option("output", "\"symbols\"", "int8, float and uint8 of PPDUs");
+        }
+        facts = ppdu_facts(*ppdu);
+        return make_bit_encoder(
+            values,
+            { ppdu->payload_bits(),
+              [ppdu = *ppdu](const byte_vector& message, byte_vector& sent) {
+                  sent.resize(ppdu.coded_bits());
+                  ppdu.encode(message.data(), sent.data());
+              },
+              level });
+    }
     ldpc_options options;
     options.codes = { ldpc_code_of(values) };
     facts = code_facts(options);
     const auto& code = options.codes[0];
-    bit_encoder encoder{
-        code.k(),
-        [kernel = ldpc_encoder_kernel(code), word = byte_vector(code.n())](
-            const byte_vector& message, byte_vector& sent) mutable {
-            sent.resize(kernel.code().sent());
-            kernel.encode(message.data(), word.data());
-            kernel.send(word.data(), sent.data());
-        },
-        16 // magnitude of float soft values, in nats
-    };
+    bit_encoder encoder{ code.k(),
+                         [kernel = ldpc_encoder_kernel(code),
+                          word = byte_vector(code.n())](const byte_vector& message,
+                                                        byte_vector& sent) mutable {
+                             sent.resize(kernel.code().sent());
+                             kernel.encode(message.data(), word.data());
+                             kernel.send(word.data(), sent.data());
+                         },
+                         level };
     values.warn_unused(
         values.text("output") == "symbols", { "constellation" }, "--output symbols");
     if (values.text("output") == "symbols") {
@@ -542,7 +579,7 @@ gpufec ber ldpc --standard wifi --frame-size 648 --algorithm normalized_min_sum 
                  "signed byte per bit of the codeword. With --soft-input symbols, IN has "
                  "the symbols of XFECFRAMEs, descrambled and without pilots. An "
                  "incomplete frame at the end is dropped, with a message.",
-                 std::string(ldpc_symbol_options) + decode_options,
+                 std::string(ldpc_symbol_options) + ldpc_ppdu_options + decode_options,
                  R"(
 # Soft values of DVB-S2, a signed byte each
 gpufec decode ldpc --rate 1/2 coded.s8 decoded.bin
@@ -556,7 +593,7 @@ gpufec decode ldpc --modcod "QPSK 1/2" --soft-input symbols --output ts symbols.
                  "significant; each begins at a byte. With --output symbols, OUT has the "
                  "symbols of XFECFRAMEs, complex float32 of mean energy 1, without "
                  "scrambling and without pilots.",
-                 ldpc_symbol_options +
+                 std::string(ldpc_symbol_options) + ldpc_ppdu_options +
                      bit_encoder_options("int8|float|uint8|symbols", "0"),
                  R"(
 # Soft values that decode takes with the same options

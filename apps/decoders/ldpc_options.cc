@@ -42,6 +42,12 @@ modcod        text             -        constellation and rate of symbols, such 
 constellation text             qpsk     constellation of symbols: qpsk, 8psk, 16apsk or 32apsk; dvbs2x has more
 )";
 
+const char* const ldpc_ppdu_options = R"(
+psdu-bytes    int    -     length in bytes of the PSDU of Wi-Fi PPDUs, 1 to 65535: a frame is a PPDU of --standard wifi and --rate, and --frame-size has no effect
+symbol-bits   int    -     coded bits per OFDM symbol of PPDUs, 1 to 65535
+stbc          flag   -     PPDUs with space-time block coding have an even number of OFDM symbols
+)";
+
 namespace {
 
 // Parses positions and ranges of positions, such as "0-53,60".
@@ -103,6 +109,31 @@ std::pair<std::string, std::string> modcod_of(const option_values& values)
 }
 
 } // namespace
+
+std::optional<wifi_ppdu> wifi_ppdu_of(const option_values& values)
+{
+    const bool given = values.has("psdu-bytes");
+    values.warn_unused(given, { "symbol-bits", "stbc" }, "--psdu-bytes");
+    if (!given) {
+        return {};
+    }
+    const auto bytes = values.text("psdu-bytes");
+    for (const char* other : { "code-file", "punctured", "shortened", "modcod" }) {
+        if (values.has(other)) {
+            refuse_option("psdu-bytes", bytes, std::string("no --") + other);
+        }
+    }
+    if (folded(values.text("standard")) != "wifi") {
+        refuse_option("psdu-bytes", bytes, "--standard wifi");
+    }
+    if (!values.has("symbol-bits")) {
+        refuse_option("psdu-bytes", bytes, "--symbol-bits too");
+    }
+    return wifi_ppdu(values.integer("psdu-bytes", 1, wifi_ppdu::max_psdu_bytes),
+                     values.integer("symbol-bits", 1, wifi_ppdu::max_symbol_bits),
+                     values.text("rate"),
+                     values.has("stbc"));
+}
 
 ldpc_code ldpc_code_of(const option_values& values)
 {
@@ -215,7 +246,11 @@ void warn_unused(const option_values& values, const ldpc_options& o)
 ldpc_options parse_ldpc(const option_values& values)
 {
     ldpc_options o;
-    o.codes = { ldpc_code_of(values) };
+    if (const auto ppdu = wifi_ppdu_of(values)) {
+        o.codes = ppdu->codes();
+    } else {
+        o.codes = { ldpc_code_of(values) };
+    }
     if (values.has("constellation") && has_symbols(values)) {
         set_symbols(values, o);
     } else {

@@ -10,6 +10,8 @@
 #include "demap/constellation.h"
 #include "options.h"
 #include <gnuradio/gpufec/ldpc.h>
+#include <gnuradio/gpufec/wifi.h>
+#include <optional>
 #include <string>
 
 namespace gr::gpufec {
@@ -18,6 +20,7 @@ namespace gr::gpufec {
 extern const char* const ldpc_code_options;
 extern const char* const ldpc_decoder_options;
 extern const char* const ldpc_symbol_options;
+extern const char* const ldpc_ppdu_options;
 
 //! Standard, frame size and rate of a code, such as "dvbs2", "normal" and "1/2", and the
 //! constellation that the options name.
@@ -38,6 +41,10 @@ struct dvb_names {
 
 //! Returns whether --soft-input selects symbols.
 bool has_symbols(const option_values& values);
+//! Returns the format of Wi-Fi PPDUs that the options select; nothing without
+//! --psdu-bytes. \throws usage_error if an option is malformed or contradicts another
+//! option
+std::optional<wifi_ppdu> wifi_ppdu_of(const option_values& values);
 //! Returns the code that the options select, and prints its warning, if any.
 //! \throws usage_error if an option is malformed or contradicts another option
 //! \throws std::invalid_argument if there is no such code

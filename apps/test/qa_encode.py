@@ -94,6 +94,34 @@ class qa_encode(unittest.TestCase):
         bits = bytes(b & 1 for b in self.data[:324 * 9])
         self.check_back("ldpc", "--unpacked", "--standard", "wifi", "--frame-size", "648", data=bits)
 
+    def test_Ppdus_ComeBack(self):
+        # One codeword, repetition, and several codewords.
+        for psdu_bytes, more in ((100, ["--symbol-bits", "104"]),
+                                 (1, ["--symbol-bits", "600", "--rate", "5/6"]),
+                                 (1500, ["--symbol-bits", "104", "--stbc"])):
+            options = ["--standard", "wifi", "--psdu-bytes", str(psdu_bytes), *more]
+            data = self.data[:7 * (psdu_bytes + 2)]
+            for soft in ("int8", "float", "uint8"):
+                self.check_back("ldpc", *options, encode=("--output", soft),
+                                decode=("--soft-input", soft), data=data)
+            bits = bytes(b & 1 for b in self.data[:2 * (8 * psdu_bytes + 16)])
+            self.check_back("ldpc", "--unpacked", *options, data=bits)
+        self.assertEqual(len(self.coded("ldpc", "--standard", "wifi", "--psdu-bytes", "1500",
+                                        "--symbol-bits", "104", data=self.data[:1502])), 24128)
+
+    def test_ImpossiblePpdus_AreRefused(self):
+        good = ["--standard", "wifi", "--psdu-bytes", "100", "--symbol-bits", "104"]
+        for command in "encode", "decode":
+            for wrong, text in ((good[:4], b"--symbol-bits"), (good[2:], b"--standard wifi"),
+                                (good + ["--shortened", "3"], b"no --shortened"),
+                                (good[:5] + ["0"], b"--symbol-bits is"),
+                                (good + ["--rate", "7/8"], b"rate")):
+                result = run(command, "ldpc", *wrong, "-", "-", input=b"")
+                self.assertNotEqual(result.returncode, 0)
+                self.assertIn(text, result.stderr)
+        result = run("decode", "ldpc", *good, "--output", "codeword", "-", "-", input=b"")
+        self.assertIn(b"PPDUs are decoded to messages", result.stderr)
+
     def test_Sync_ComesBack(self):
         symbols = bytes(b % 32 for b in self.data[:2100])
         self.assertEqual(len(self.coded("sync", data=symbols)), 21000)

@@ -39,12 +39,13 @@ protected:
     explicit array_decoder(const Options& options) : d_options(options) {}
     virtual ~array_decoder() = default;
     virtual std::unique_ptr<Device> make_device(int number) const = 0;
+    virtual typename Host::sptr make_host() const { return Host::make(d_options); }
 
     Host& host()
     {
         d_on_device = nullptr;
         if (!d_host) {
-            d_host = Host::make(d_options);
+            d_host = make_host();
         }
         return *d_host;
     }

@@ -7,6 +7,8 @@
 #include "common/refuse.h"
 #include "drive.h"
 #include "ldpc/stream/frame_judge.h"
+#include "ldpc/stream/ppdu_decoder.h"
+#include "ldpc/stream/sent_values.h"
 #include "ldpc/stream/traits.h"
 #include "pipeline/stream_decoder.h"
 
@@ -21,27 +23,50 @@ public:
     impl(const ldpc_options& options, bool packed)
         : array_decoder(options), d_packed(packed)
     {
-        make_setup(options); // throws for invalid options
         require(options.codes.size() == 1, "number of codes", options.codes.size(), "1");
+        if (repeats_bits(options.codes[0])) {
+            refuse("code",
+                   options.codes[0].name(),
+                   "sends bits more than once; arrays of such codewords are PPDUs");
+        }
         if (options.symbols != ldpc_symbols::none) {
             refuse("symbols",
                    "not ldpc_symbols::none",
                    "arrays have LLRs; ldpc_decoder decodes symbols");
         }
-        check_run_options(options, traits::max_work_items);
+        check();
+    }
+    impl(const wifi_ppdu& ppdu, const ldpc_options& options, bool packed)
+        : array_decoder(options), d_packed(packed), d_ppdu(ppdu)
+    {
+        d_options.codes = ppdu.codes();
+        check_ppdu_options(options);
+        check();
     }
 
-    const ldpc_code& code() const { return d_options.codes[0]; }
-
+    std::size_t items_per_frame() const
+    {
+        return d_ppdu ? d_ppdu->coded_bits() : code().sent();
+    }
     std::size_t output_items() const
     {
         const bool all = d_options.codeword || soft();
-        const std::size_t bits = all ? code().n() : code().k();
+        const std::size_t bits = d_ppdu ? d_ppdu->payload_bits()
+                                 : all  ? code().n()
+                                        : code().k();
         return d_packed && !soft() ? (bits + 7) / 8 : bits;
     }
 
     void decode(const void* in, std::size_t frames, void* out, status* statuses)
     {
+        if (d_ppdu) {
+            if (place_of(in).kind == memory_kind::device) {
+                refuse(
+                    "values", "in device memory", "PPDUs are decoded from host memory");
+            }
+            decode_on_host(in, frames, out, statuses);
+            return;
+        }
         // Pinned input also goes to a device decoder, which needs no copies by the host.
         if (!decoded_on_device(place_of(in), true, [&](device_ldpc& device) {
                 device.decode({ static_cast<const std::byte*>(in),
@@ -65,6 +90,19 @@ public:
     const std::string& verdict() const { return d_verdict; }
 
 private:
+    const ldpc_code& code() const { return d_options.codes[0]; }
+
+    void check() const
+    {
+        make_setup(d_options); // throws for invalid options
+        check_run_options(d_options, traits::max_work_items);
+    }
+
+    ldpc_decoder::sptr make_host() const override
+    {
+        return d_ppdu ? make_wifi_ppdu_decoder(*d_ppdu, d_options)
+                      : ldpc_decoder::make(d_options);
+    }
     std::unique_ptr<device_ldpc> make_device(int number) const override
     {
         return make_device_ldpc(d_options, d_packed, number);
@@ -75,7 +113,7 @@ private:
         fresh_start fresh(host());
         const auto* const bytes = static_cast<const std::byte*>(in);
         auto* const to = static_cast<std::uint8_t*>(out);
-        const std::size_t items = frames * code().sent(),
+        const std::size_t items = frames * items_per_frame(),
                           capacity = frames * output_items();
         std::size_t taken = 0, given = 0;
         drive(
@@ -113,6 +151,7 @@ private:
     }
 
     const bool d_packed;
+    const std::optional<wifi_ppdu> d_ppdu; // empty if frames are codewords
     std::string d_verdict;
 };
 
@@ -120,9 +159,18 @@ ldpc_array_decoder::ldpc_array_decoder(const ldpc_options& options, bool packed_
     : d_impl(std::make_unique<impl>(options, packed_output))
 {
 }
+ldpc_array_decoder::ldpc_array_decoder(const wifi_ppdu& ppdu,
+                                       const ldpc_options& options,
+                                       bool packed_output)
+    : d_impl(std::make_unique<impl>(ppdu, options, packed_output))
+{
+}
 ldpc_array_decoder::~ldpc_array_decoder() = default;
 
-std::size_t ldpc_array_decoder::items_per_frame() const { return d_impl->code().sent(); }
+std::size_t ldpc_array_decoder::items_per_frame() const
+{
+    return d_impl->items_per_frame();
+}
 std::size_t ldpc_array_decoder::output_items() const { return d_impl->output_items(); }
 void ldpc_array_decoder::decode(const void* in,
                                 std::size_t frames,

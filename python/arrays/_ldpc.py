@@ -14,13 +14,24 @@ from ._decoding import (LLR_FORMATS, decode_status, format_of, known_format, req
 from ._gpufec import ldpc_code
 
 
+def frame_format(standard="dvbs2", frame_size="normal", rate="1/2", code_file="", punctured=(),
+                 shortened=(), message_positions="systematic", psdu_bytes=0, symbol_bits=0,
+                 stbc=False):
+    """Returns the format of frames: a wifi_ppdu if psdu_bytes is not 0, else an ldpc_code."""
+    ppdu = _core.wifi_ppdu_of(standard, rate, str(code_file), list(punctured), list(shortened),
+                              message_positions, psdu_bytes, symbol_bits, stbc)
+    return ppdu or ldpc_code(standard, frame_size, rate, str(code_file), list(punctured),
+                             list(shortened), message_positions)
+
+
 class ldpc_decoder:
     """A decoder of LDPC codes for repeated use.
 
     The decoder keeps its memory and threads between calls; ldpc_decode() creates them
     in each call. The parameters and their errors are those of ldpc_decode(). If several
     Python threads use one decoder, their calls run one after the other. Each call takes
-    whole frames and does not depend on earlier calls. The attribute `code` is an ldpc_code.
+    whole frames and does not depend on earlier calls. The attribute `code` is an ldpc_code or,
+    with psdu_bytes, a wifi_ppdu.
     """
 
     @named_arguments
@@ -29,9 +40,11 @@ class ldpc_decoder:
                  max_iterations=25, early_stop=True, output="message", packed_output=True,
                  batch=0, slots=3, backend="auto", device=0, threads=1, schedule="layered",
                  offset=-1.0, normalization=-1.0, devices=(), positive_bit=0, punctured=(),
-                 shortened=(), message_positions="systematic", _most=0):
-        self.code = ldpc_code(standard, frame_size, rate, str(code_file), list(punctured),
-                              list(shortened), message_positions)
+                 shortened=(), message_positions="systematic", psdu_bytes=0, symbol_bits=0,
+                 stbc=False, _most=0):
+        self.code = frame_format(standard, frame_size, rate, code_file, punctured, shortened,
+                                 message_positions, psdu_bytes, symbol_bits, stbc)
+        _most *= getattr(self.code, "codewords", 1) # batches count codewords
         self._soft_input = soft_input = known_format(soft_input, LLR_FORMATS)
         output = _core.known_name("output", output, ["message", "codeword", "llr", "extrinsic"])
         self._type = np.int8 if output in ("llr", "extrinsic") else np.uint8
@@ -79,7 +92,8 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
                 max_iterations=25, early_stop=True, output="message", packed_output=True,
                 batch=0, slots=3, backend="auto", device=0, threads=1, schedule="layered",
                 offset=-1.0, normalization=-1.0, devices=(), positive_bit=0, punctured=(),
-                shortened=(), out=None, message_positions="systematic"):
+                shortened=(), out=None, message_positions="systematic", psdu_bytes=0, symbol_bits=0,
+                stbc=False):
     """Decodes an array of channel values (LLRs) of frames of an LDPC code by min-sum.
 
     NaN counts as 0, infinities saturate, and -128 becomes -127. The output does not depend on
@@ -130,11 +144,20 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
         message_positions : positions of the message in the codeword of code_file: "systematic"
             (found by elimination), "first", "last", "gr_fec_ldpc_encoder", or the position of
             each message bit, from 0
+        psdu_bytes : length in bytes of the PSDU of Wi-Fi PPDUs (standard "wifi"), 1 to 65535. A
+            frame is then a whole PPDU (IEEE 802.11-2020, 19.3.11.7.5): values are the coded bits
+            of its OFDM symbols, in host memory, and the message is the bits of SERVICE field and
+            PSDU before descrambling. frame_size has no effect, output must be "message", batch
+            counts codewords, and sent and k are attributes of wifi_ppdu(). 0: a frame is one
+            codeword
+        symbol_bits : coded bits per OFDM symbol of PPDUs (N_CBPS), 1 to 65535
+        stbc : whether PPDUs use space-time block coding, and so an even number of OFDM symbols
 
     Returns:
         The bits (uint8) or LLRs (int8), of shape (frames, items), or (frames·items,) if values has
         one dimension; and a decode_status, which also has:
-          - iterations: the number of iterations, uint32 (frames,)
+          - iterations: the number of iterations, uint32 (frames,); of a PPDU, the largest number
+            of its codewords
           - unsatisfied: the number of checks that the decided bits violate, uint32 (frames,); 0
             for a codeword
           - verdict: what seems wrong with values, or "". A verdict is also a RuntimeWarning.
@@ -152,13 +175,13 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
                         precision, max_iterations, early_stop, output, packed_output, batch,
                         slots, backend, device, threads, schedule, offset, normalization,
                         devices, positive_bit, punctured, shortened, message_positions,
-                        most).decode(values, out)
+                        psdu_bytes, symbol_bits, stbc, most).decode(values, out)
 
 
 @named_arguments
 def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", code_file="",
                 packed_input=True, packed_output=True, punctured=(), shortened=(),
-                message_positions="systematic"):
+                message_positions="systematic", psdu_bytes=0, symbol_bits=0, stbc=False):
     """Encodes an array of messages with an LDPC code.
 
     Args:
@@ -180,6 +203,8 @@ def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", cod
         message_positions : positions of the message in the codeword of code_file: "systematic"
             (found by elimination), "first", "last", "gr_fec_ldpc_encoder", or the position of
             each message bit, from 0
+        psdu_bytes, symbol_bits, stbc : format of Wi-Fi PPDUs, as in ldpc_decode(). A message is
+            then the scrambled bits of SERVICE field (16 bits) and PSDU
 
     Returns:
         The sent bits of each codeword, uint8: (frames, items), or (frames·items,) if messages has
@@ -191,8 +216,8 @@ def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", cod
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown
     """
-    code = ldpc_code(standard, frame_size, rate, str(code_file), list(punctured),
-                     list(shortened), message_positions)
+    code = frame_format(standard, frame_size, rate, code_file, punctured, shortened,
+                        message_positions, psdu_bytes, symbol_bits, stbc)
     words = _core.ldpc_encode(packed_rows("messages", messages, code.k, packed_input), code)
     words = words if packed_output else np.unpackbits(words, axis=1, count=code.sent)
     return words.reshape(-1) if messages.ndim == 1 else words

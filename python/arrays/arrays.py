@@ -14,7 +14,7 @@ from ._channels import awgn, bsid, random_bits
 from ._decoding import decode_status
 from ._gpufec import (codebook_davey_mackay, codebook_from_file, codebook_marker,
                       codebook_random, conv_preset, conv_presets, find_conv_preset, ldpc_code,
-                      polynomials_from_gr_fec)
+                      polynomials_from_gr_fec, wifi_ppdu)
 from ._ldpc import ldpc_decode, ldpc_decoder, ldpc_encode
 from ._memory import device_array, pinned_empty, to_device
 from ._reed_solomon import rs_decode, rs_encode
@@ -26,7 +26,8 @@ __all__ = ["awgn", "bsid", "ccsds_decode", "ccsds_encode_cltu", "ccsds_status", 
            "conv_preset", "conv_presets", "decode_status", "device_array", "find_conv_preset",
            "ldpc_code", "ldpc_decode", "ldpc_decoder", "ldpc_encode", "pinned_empty",
            "polynomials_from_gr_fec", "random_bits", "rs_decode", "rs_encode", "sync_decode",
-           "sync_decoder", "sync_encode", "to_device", "viterbi_decode", "viterbi_decoder"]
+           "sync_decoder", "sync_encode", "to_device", "viterbi_decode", "viterbi_decoder",
+           "wifi_ppdu"]
 
 
 def _publish(found):

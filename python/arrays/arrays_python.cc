@@ -6,12 +6,12 @@
  * which users import, check arrays and pass their addresses to this module. */
 
 #include "blocks/common/parameters.h"
-#include "blocks/ldpc/ldpc_code_of.h"
 #include "blocks/viterbi/lock_parameters.h"
 #include "channel/awgn.h"
 #include "channel/bsid.h"
 #include "channel/counter_random.h"
 #include "codebook.h"
+#include "common/packed_bits.h"
 #include "common/ranges.h"
 #include "cuda/devices.h"
 #include "dlpack.h"
@@ -23,6 +23,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <type_traits>
 #include <algorithm>
 #include <cstring>
 
@@ -30,6 +31,7 @@ namespace py = pybind11;
 using namespace gr::gpufec;
 
 void bind_ccsds(py::module& m);
+void bind_ldpc_codes(py::module& m);
 void bind_reed_solomon(py::module& m);
 void bind_sync_map(py::module& m);
 void bind_viterbi(py::module& m);
@@ -239,150 +241,82 @@ void bind_viterbi_decoder(py::module& m)
           });
 }
 
+// Makes a decoder of codewords of a code, or of PPDUs. \p Format is ldpc_code or
+// wifi_ppdu.
+template <class Format>
+std::unique_ptr<ldpc_array_decoder> made_ldpc_decoder(const Format& format,
+                                                      const std::string& soft_input,
+                                                      float llr_scale,
+                                                      const std::string& algorithm,
+                                                      const std::string& precision,
+                                                      int max_iterations,
+                                                      bool early_stop,
+                                                      const std::string& output,
+                                                      bool packed_output,
+                                                      const std::string& schedule,
+                                                      double offset,
+                                                      double normalization,
+                                                      int positive_bit,
+                                                      const py::dict& run)
+{
+    ldpc_options o;
+    o.format = llr_format_from_string(soft_input);
+    require_above_0("llr_scale", llr_scale);
+    o.llr_scale = llr_scale;
+    o.algorithm = ldpc_algorithm_from_string(algorithm);
+    o.precision = ldpc_precision_from_string(precision);
+    o.schedule = ldpc_schedule_from_string(schedule);
+    o.max_iterations = not_negative("max_iterations", max_iterations, "1 to 1000");
+    o.early_stop = early_stop;
+    enum class kind { message, codeword, llr, extrinsic };
+    const auto given = choose<kind>("output",
+                                    output,
+                                    { { "message", kind::message },
+                                      { "codeword", kind::codeword },
+                                      { "llr", kind::llr },
+                                      { "extrinsic", kind::extrinsic } });
+    o.codeword = given == kind::codeword;
+    o.soft = given == kind::llr         ? ldpc_soft_output::posterior
+             : given == kind::extrinsic ? ldpc_soft_output::extrinsic
+                                        : ldpc_soft_output::none;
+    o.offset = offset;
+    o.normalization = normalization;
+    o.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
+    set_run(o, run);
+    if constexpr (std::is_same_v<Format, wifi_ppdu>) {
+        return made<ldpc_array_decoder>(format, o, packed_output);
+    } else {
+        o.codes = { format };
+        return made<ldpc_array_decoder>(o, packed_output);
+    }
+}
+
+// Encodes rows of packed bits to rows of packed bits.
+template <class Encode>
+bytes_array
+encoded_rows(const bytes_array& messages, std::size_t coded_bits, Encode&& encode)
+{
+    const std::size_t rows = messages.shape(0), row = messages.shape(1);
+    const std::size_t coded = (coded_bits + 7) / 8;
+    bytes_array out(std::vector<std::size_t>{ rows, coded });
+    const auto* const from = messages.data();
+    auto* const to = out.mutable_data();
+    released([&] {
+        paced_signals signals;
+        for (std::size_t k = 0; k < rows; ++k) {
+            signals.check();
+            encode(from + k * row, to + k * coded);
+        }
+    });
+    return out;
+}
+
 void bind_ldpc(py::module& m)
 {
-    py::class_<ldpc_code>(
-        m,
-        "ldpc_code",
-        py::module_local(),
-        "A binary LDPC code of a standard, or of an alist or base matrix file.\n\n"
-        "The parameters are those of ldpc_decode(). A UserWarning says why a file is\n"
-        "probably not a parity-check matrix. Bits and checks are numbered from 0.\n\n"
-        "Raises:\n"
-        "    ValueError : if a parameter is refused; it names the parameter, its value "
-        "and\n"
-        "        what is allowed")
-        .def(py::init([](const std::string& standard,
-                         const std::string& frame_size,
-                         const std::string& rate,
-                         const std::string& code_file,
-                         const std::vector<int>& punctured,
-                         const std::vector<int>& shortened,
-                         const message_place_parameter& message_positions) {
-                 const auto code = ldpc_code_of({ standard,
-                                                  frame_size,
-                                                  rate,
-                                                  code_file,
-                                                  punctured,
-                                                  shortened,
-                                                  message_positions });
-                 if (!code.warning().empty() &&
-                     PyErr_WarnEx(PyExc_UserWarning, code.warning().c_str(), 1)) {
-                     throw py::error_already_set();
-                 }
-                 return code;
-             }),
-             py::arg("standard") = "dvbs2",
-             py::arg("frame_size") = "normal",
-             py::arg("rate") = "1/2",
-             py::arg("code_file") = "",
-             py::arg("punctured") = std::vector<int>(),
-             py::arg("shortened") = std::vector<int>(),
-             py::arg("message_positions") = "systematic")
-        .def_property_readonly("name",
-                               &ldpc_code::name,
-                               "Name such as \"dvbs2 normal 1/2\", or path of the file.")
-        .def_property_readonly("n", &ldpc_code::n, "Bits of a codeword, sent or not.")
-        .def_property_readonly("sent",
-                               &ldpc_code::sent,
-                               "Bits that are sent per frame: soft values of a frame.")
-        .def_property_readonly(
-            "punctured", &ldpc_code::punctured, "Positions that are not sent, ascending.")
-        .def_property_readonly("shortened",
-                               &ldpc_code::shortened,
-                               "Positions that are 0 and not sent, ascending.")
-        .def_property_readonly("k", &ldpc_code::k, "Bits of a message.")
-        .def_property_readonly(
-            "checks", &ldpc_code::checks, "Number of checks, redundant ones included.")
-        .def_property_readonly("warning",
-                               &ldpc_code::warning,
-                               "Why a file is probably not a parity-check matrix; \"\" "
-                               "if it seems to be one.")
-        .def_property_readonly(
-            "edges", &ldpc_code::edges, "Number of ones in the parity-check matrix.")
-        .def_property_readonly(
-            "can_encode", &ldpc_code::can_encode, "Whether message positions are known.")
-        .def_property_readonly(
-            "message_positions",
-            [](const ldpc_code& c) {
-                const auto& p = c.message_positions();
-                return py::array_t<std::uint32_t>(p.size(), p.data());
-            },
-            "Position of each message bit in the codeword, uint32; empty if not known.")
-        .def(
-            "check",
-            [](const ldpc_code& c, unsigned row) {
-                if (row >= c.checks()) {
-                    throw py::index_error("check " + std::to_string(row));
-                }
-                const auto bits = c.check(row);
-                return std::vector<std::uint32_t>(bits.begin(), bits.end());
-            },
-            "Returns the positions of the bits of a check. Raises an IndexError.")
-        .def_static("dvbs2_rates",
-                    &ldpc_code::dvbs2_rates,
-                    py::arg("frame_size"),
-                    "Returns the rates of DVB-S2, ascending. Raises a ValueError.")
-        .def_static(
-            "standards", &ldpc_code::standards, "Returns the names of the standards.")
-        .def_static("frame_sizes",
-                    &ldpc_code::frame_sizes,
-                    py::arg("standard"),
-                    "Returns the frame sizes of a standard. Raises a ValueError.")
-        .def_static("rates",
-                    &ldpc_code::rates,
-                    py::arg("standard"),
-                    py::arg("frame_size"),
-                    "Returns the rates of a frame size, ascending. Raises a ValueError.")
-        .def("__repr__", [](const ldpc_code& c) {
-            return "<ldpc_code " + c.name() + ": n=" + std::to_string(c.n()) +
-                   ", k=" + std::to_string(c.k()) + ">";
-        });
-
     using decoder = ldpc_array_decoder;
     py::class_<decoder>(m, "ldpc_array_decoder", py::module_local())
-        .def(py::init([](const ldpc_code& code,
-                         const std::string& soft_input,
-                         float llr_scale,
-                         const std::string& algorithm,
-                         const std::string& precision,
-                         int max_iterations,
-                         bool early_stop,
-                         const std::string& output,
-                         bool packed_output,
-                         const std::string& schedule,
-                         double offset,
-                         double normalization,
-                         int positive_bit,
-                         const py::dict& run) {
-            ldpc_options o;
-            o.codes = { code };
-            o.format = llr_format_from_string(soft_input);
-            require_above_0("llr_scale", llr_scale);
-            o.llr_scale = llr_scale;
-            o.algorithm = ldpc_algorithm_from_string(algorithm);
-            o.precision = ldpc_precision_from_string(precision);
-            o.schedule = ldpc_schedule_from_string(schedule);
-            o.max_iterations =
-                not_negative("max_iterations", max_iterations, "1 to 1000");
-            o.early_stop = early_stop;
-            enum class kind { message, codeword, llr, extrinsic };
-            const auto given = choose<kind>("output",
-                                            output,
-                                            { { "message", kind::message },
-                                              { "codeword", kind::codeword },
-                                              { "llr", kind::llr },
-                                              { "extrinsic", kind::extrinsic } });
-            o.codeword = given == kind::codeword;
-            o.soft = given == kind::llr         ? ldpc_soft_output::posterior
-                     : given == kind::extrinsic ? ldpc_soft_output::extrinsic
-                                                : ldpc_soft_output::none;
-            o.offset = offset;
-            o.normalization = normalization;
-            o.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
-            set_run(o, run);
-            return made<decoder>(o, packed_output);
-        }))
+        .def(py::init(&made_ldpc_decoder<ldpc_code>))
+        .def(py::init(&made_ldpc_decoder<wifi_ppdu>))
         .def("items_per_frame", &decoder::items_per_frame)
         .def("output_items", &decoder::output_items)
         .def("decode",
@@ -401,20 +335,18 @@ void bind_ldpc(py::module& m)
 
     // Input and output are rows of packed bits.
     m.def("ldpc_encode", [](const bytes_array& messages, const ldpc_code& code) {
-        const std::size_t rows = messages.shape(0), row = messages.shape(1);
         const ldpc_encoder_kernel encoder(code);
-        const std::size_t coded = (code.sent() + 7) / 8;
-        bytes_array out(std::vector<std::size_t>{ rows, coded });
-        const auto* const from = messages.data();
-        auto* const to = out.mutable_data();
-        released([&] {
-            paced_signals signals;
-            for (std::size_t k = 0; k < rows; ++k) {
-                signals.check();
-                encoder.encode_packed(from + k * row, to + k * coded);
-            }
+        return encoded_rows(messages, code.sent(), [&](auto* message, auto* coded) {
+            encoder.encode_packed(message, coded);
         });
-        return out;
+    });
+    m.def("ldpc_encode", [](const bytes_array& messages, const wifi_ppdu& ppdu) {
+        std::vector<std::uint8_t> payload(ppdu.payload_bits()), bits(ppdu.coded_bits());
+        return encoded_rows(messages, bits.size(), [&](auto* message, auto* coded) {
+            unpack_bits(message, 0, payload.size(), payload.data());
+            ppdu.encode(payload.data(), bits.data());
+            pack_bits(bits.data(), bits.size(), coded);
+        });
     });
 }
 
@@ -637,6 +569,7 @@ PYBIND11_MODULE(_gpufec, m)
     bind_viterbi(m);
     bind_memory(m);
     bind_viterbi_decoder(m);
+    bind_ldpc_codes(m);
     bind_ldpc(m);
     bind_sync_decoder(m);
     bind_channels(m);

@@ -30,6 +30,7 @@ import numpy as np
 from . import _gpufec, arrays
 from ._arguments import check_kind, integer
 from ._decoding import SOFT_TYPES, format_of
+from ._ldpc import frame_format
 from ._memory import view_of
 
 __all__ = ["decode", "decode_file", "error_rates"]
@@ -104,9 +105,8 @@ def _simulate_ldpc(code, ebn0_db, seed, number, size):
 
 
 def _ldpc_code(code):
-    return arrays.ldpc_code(**{name: code[name] for name in
-                               ("standard", "frame_size", "rate", "code_file",
-                                "punctured", "shortened", "message_positions") if name in code})
+    return frame_format(**{name: value for name, value in code.items()
+                           if name in inspect.signature(frame_format).parameters})
 
 
 def _simulate_sync(code, probability, seed, number, size):

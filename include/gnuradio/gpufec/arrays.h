@@ -12,6 +12,7 @@
 #include <gnuradio/gpufec/sync_map.h>
 #include <gnuradio/gpufec/sync_reads.h>
 #include <gnuradio/gpufec/viterbi.h>
+#include <gnuradio/gpufec/wifi.h>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -197,15 +198,30 @@ public:
     using status = ldpc_status;
 
     /*!
-     * \param options one code and its parameters; symbol input is not allowed
+     * \param options one code, which sends no bit more than once, and its parameters;
+     *        symbol input is not allowed
      * \param packed_output true: eight bits per output byte, the first most significant;
      *        false: one bit per byte; ignored for LLRs
      * \throws std::invalid_argument if an option is not allowed
      */
     ldpc_array_decoder(const ldpc_options& options, bool packed_output);
+    /*!
+     * \brief Makes a decoder whose frame is a Wi-Fi PPDU.
+     *
+     * Items are wifi_ppdu::coded_bits() values in and wifi_ppdu::payload_bits() bits out.
+     * Input must be in host memory. The statuses are those of make_wifi_ppdu_decoder().
+     * \param ppdu the format of all PPDUs
+     * \param options as in make_wifi_ppdu_decoder()
+     * \param packed_output as above
+     * \throws std::invalid_argument if an option is not allowed
+     */
+    ldpc_array_decoder(const wifi_ppdu& ppdu,
+                       const ldpc_options& options,
+                       bool packed_output);
     ~ldpc_array_decoder();
 
-    //! Returns the number of channel values per frame, the code's sent().
+    //! Returns the number of channel values per frame: the code's sent(), or the PPDU's
+    //! coded_bits().
     std::size_t items_per_frame() const;
     //! Returns the number of output bytes per frame.
     std::size_t output_items() const;

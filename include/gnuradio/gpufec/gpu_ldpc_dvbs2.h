@@ -197,6 +197,15 @@ struct gpu_ldpc_dvbs2_options {
     //! \p device, in a buffer of gr-cuda; "device": the output too. The last two require
     //! a CUDA device and a build with gr-cuda, and decode on the device only
     port_memory io = port_memory::host;
+
+    // Code
+    //! length in bytes of the PSDU of Wi-Fi PPDUs (\p standard "wifi"), 1 to 65535: a
+    //! frame is a whole PPDU, and \p frame_size has no effect; 0: a frame is one codeword
+    int psdu_bytes = 0;
+    //! number of coded bits per OFDM symbol of a PPDU (N_CBPS), 1 to 65535
+    int symbol_bits = 0;
+    //! whether PPDUs use space-time block coding, and so an even number of OFDM symbols
+    bool stbc = false;
 };
 
 /*!
@@ -229,6 +238,14 @@ struct gpu_ldpc_dvbs2_options {
  * steps per nat, or float in nats. \b Positive \b means \b bit \b 0, as in gr-dvbs2rx,
  * unless \p positive_bit is 1. With a wrong sign no frame of a DVB-S2 code is valid. NaN
  * counts as 0, infinities saturate, and −128 becomes −127.
+ *
+ * With \p psdu_bytes, a frame is a Wi-Fi PPDU (IEEE 802.11-2020, 19.3.11.7.5) of one or
+ * more shortened and punctured or repeated codewords. The input is the LLRs of the coded
+ * bits of all OFDM symbols, and the output is the bits of SERVICE field (16 bits) and
+ * PSDU, before descrambling. The status tags of a PPDU have the largest number of
+ * iterations of its codewords and the sum of their violated checks, and \p batch counts
+ * codewords. All PPDUs of a block have the same format. PPDUs require \p output "message"
+ * and ports in host memory, and exclude \p acm, \p llr_pdu and symbol input.
  *
  * With \p soft_input "symbols", "symbols16" or "symbols8", and a code of dvbs2 or dvbs2x,
  * the input is the symbols of XFECFRAMEs from the demodulator, descrambled and without

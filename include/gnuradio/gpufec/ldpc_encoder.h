@@ -54,6 +54,15 @@ struct ldpc_encoder_options {
     // Input
     //! key of the length tags, whose value is the packet's length in items; "": none
     std::string length_tag = "packet_len";
+
+    // Code
+    //! length in bytes of the PSDU of Wi-Fi PPDUs (\p standard "wifi"), 1 to 65535: a
+    //! frame is a whole PPDU, and \p frame_size has no effect; 0: a frame is one codeword
+    int psdu_bytes = 0;
+    //! number of coded bits per OFDM symbol of a PPDU (N_CBPS), 1 to 65535
+    int symbol_bits = 0;
+    //! whether PPDUs use space-time block coding, and so an even number of OFDM symbols
+    bool stbc = false;
 };
 
 /*!
@@ -73,6 +82,11 @@ struct ldpc_encoder_options {
  * whose length is not a whole number of frames, frames that the next tag cuts short, and
  * items outside packets. The block logs one warning for each kind of fault. The next tag
  * restores alignment.
+ *
+ * With \p psdu_bytes, a frame is a Wi-Fi PPDU (IEEE 802.11-2020, 19.3.11.7.5): the input
+ * is the scrambled bits of SERVICE field (16 bits) and PSDU, and the output is the coded
+ * bits of all OFDM symbols, shortened and punctured or repeated. All PPDUs of a block
+ * have the same format.
  *
  * gpu_ldpc_dvbs2 expects bit 0 to be mapped to a positive value, unless its positive_bit
  * is 1.

@@ -63,8 +63,7 @@ public:
      * \brief Returns the different codes of the codewords, at most three.
      *
      * In sent_positions() of a code with repetitions, the position of a repeated bit
-     * occurs more than once. Only make_wifi_ppdu_decoder(), ldpc_decoder and
-     * ldpc_encoder_kernel accept such a code.
+     * occurs more than once. ldpc_array_decoder refuses such a code.
      */
     const std::vector<ldpc_code>& codes() const { return d_codes; }
     //! Returns the index in codes() of a codeword, from 0. \throws std::out_of_range

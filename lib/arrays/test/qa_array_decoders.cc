@@ -4,10 +4,12 @@
 /* Tests of array decoders with arrays that end within a frame or a puncturing period, and
  * with invalid input. */
 
+#include "common/packed_bits.h"
 #include <gnuradio/gpufec/arrays.h>
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <cstddef>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,6 +89,81 @@ TEST(ldpc_array_decoder, Symbols_AreRefusedInWords)
     EXPECT_EQ(error_of([&] { ldpc_array_decoder(o, true); }),
               "symbols is not ldpc_symbols::none: arrays have LLRs; ldpc_decoder decodes "
               "symbols");
+}
+
+// A format with one codeword, shortened and punctured; one with repetition; and one with
+// several codewords of different codes.
+TEST(ldpc_array_decoder, Ppdus_AreDecodedToTheirPayloads)
+{
+    std::mt19937 random(11);
+    for (const auto& ppdu : { wifi_ppdu(100, 104, "1/2"),
+                              wifi_ppdu(1, 600, "5/6"),
+                              wifi_ppdu(1500, 104, "1/2") }) {
+        constexpr std::size_t count = 5;
+        const std::size_t k = ppdu.payload_bits(), n = ppdu.coded_bits();
+        std::vector<std::uint8_t> payloads(count * k), coded(count * n), packed;
+        for (auto& bit : payloads) {
+            bit = random() & 1;
+        }
+        std::vector<float> llr;
+        std::normal_distribution<float> noise(8, 4); // LLRs of BPSK at Es/N0 = 3 dB
+        for (std::size_t i = 0; i < count; ++i) {
+            ppdu.encode(&payloads[i * k], &coded[i * n]);
+            packed.resize((i + 1) * ((k + 7) / 8));
+            pack_bits(&payloads[i * k], k, &packed[i * ((k + 7) / 8)]);
+        }
+        for (const auto bit : coded) {
+            llr.push_back((bit ? -1 : 1) * noise(random));
+        }
+        ldpc_options o;
+        o.backend = backend::cpu;
+        o.format = llr_format::float32;
+        o.batch = 3;
+        for (const bool as_bytes : { true, false }) {
+            ldpc_array_decoder decoder(ppdu, o, as_bytes);
+            EXPECT_EQ(decoder.items_per_frame(), n);
+            const auto& expected = as_bytes ? packed : payloads;
+            ASSERT_EQ(count * decoder.output_items(), expected.size());
+            for (int again = 0; again < 2; ++again) {
+                std::vector<std::uint8_t> out(expected.size(), 7);
+                std::vector<ldpc_status> statuses(count, { 0, 7 });
+                decoder.decode(llr.data(), count, out.data(), statuses.data());
+                EXPECT_EQ(out, expected);
+                for (const auto& s : statuses) {
+                    EXPECT_EQ(s.unsatisfied, 0u);
+                    EXPECT_GT(s.iterations, 0u);
+                }
+            }
+        }
+    }
+}
+
+TEST(ldpc_array_decoder, CodeWithRepetition_IsRefusedInWords)
+{
+    ldpc_options o;
+    o.backend = backend::cpu;
+    o.codes = wifi_ppdu(1, 600, "5/6").codes();
+    ASSERT_EQ(o.codes.size(), 1u);
+    EXPECT_NE(error_of([&] {
+                  ldpc_array_decoder(o, true);
+              }).find("sends bits more than once; arrays of such codewords are PPDUs"),
+              std::string::npos);
+    // Filler bits are no repetitions.
+    o.codes = { ldpc_code::standard("ccsds_c2", "8160", "7/8") };
+    EXPECT_EQ(ldpc_array_decoder(o, true).items_per_frame(), 8160u);
+}
+
+TEST(ldpc_array_decoder, OptionsThatPpdusExclude_AreRefused)
+{
+    const wifi_ppdu ppdu(100, 104, "1/2");
+    ldpc_options o;
+    o.backend = backend::cpu;
+    o.codeword = true;
+    EXPECT_EQ(error_of([&] { ldpc_array_decoder(ppdu, o, true); }),
+              "output is not messages: PPDUs are decoded to messages");
+    o = {};
+    o.max_iterations = 0;
+    EXPECT_NE(error_of([&] { ldpc_array_decoder(ppdu, o, true); }), "");
 }
 
 } // namespace

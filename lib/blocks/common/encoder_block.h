@@ -10,6 +10,7 @@
 
 #include "tagged_block.h"
 #include <algorithm>
+#include <numeric>
 
 namespace gr::gpufec {
 
@@ -67,6 +68,14 @@ protected:
           d_block_items(block_items),
           d_frame_output(frame_output)
     {
+    }
+
+    //! Sets the relative rate of an encoder of frames.
+    void set_frame_rate()
+    {
+        const auto common = std::gcd(d_frame_output, d_block_items);
+        this->set_relative_rate(std::uint64_t(d_frame_output / common),
+                                std::uint64_t(d_block_items / common));
     }
 
     void restart() override

@@ -48,12 +48,14 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const gpu_ldpc_dvbs2_options& given, pa
       d_names(std::move(p.names)),
       d_bbframes(std::move(p.bbframes)),
       d_symbols(std::move(p.symbols)),
+      d_ppdu(std::move(p.ppdu)),
       d_esn0_key(d_symbols && given.esn0 == esn0_source::tag ? pmt::mp("esn0_db")
                                                              : pmt::pmt_t()),
       d_lengths(given.length_tag,
                 [this](const std::string& text) { d_logger->warn("{}", text); }),
       d_llr_scale(given.llr_scale),
-      d_decoder(ldpc_decoder::make(p.options, hooks()))
+      d_decoder(d_ppdu ? make_wifi_ppdu_decoder(*d_ppdu, p.options, hooks())
+                       : ldpc_decoder::make(p.options, hooks()))
 {
     for (const auto& code : d_options.codes) {
         if (!code.warning().empty()) {
@@ -304,6 +306,10 @@ std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
 std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(unsigned code,
                                                    std::uint64_t in_frame) const
 {
+    if (d_ppdu) {
+        const auto bit = d_ppdu->payload_bit(unsigned(in_frame));
+        return d_packed ? bit / 8 : bit;
+    }
     const auto& sent = d_decoder->code(code).sent_positions();
     if (!sent.empty()) { // filler bits count as the last bit
         in_frame = std::min(sent[in_frame], d_decoder->code(code).n() - 1);

@@ -13,6 +13,7 @@
 #include "symbol_input.h"
 #include <gnuradio/gpufec/gpu_ldpc_dvbs2.h>
 #include <gnuradio/gpufec/ldpc.h>
+#include <gnuradio/gpufec/wifi.h>
 #include <atomic>
 #include <cmath>
 #include <map>
@@ -31,6 +32,7 @@ public:
         std::vector<std::string> names; //!< names of all codes, in the order of options
         std::optional<bbframe_output> bbframes; //!< set if the output is BBFRAMEs
         std::optional<symbol_input> symbols;    //!< set if the input is symbols
+        std::optional<wifi_ppdu> ppdu;          //!< set if frames are PPDUs
         std::size_t item_bytes = 1;             //!< size of an input item
     };
 
@@ -98,6 +100,7 @@ private:
     std::optional<bbframe_output> d_bbframes;
     // Constellation and Es/N0 of symbols; empty if the input is LLRs.
     std::optional<symbol_input> d_symbols;
+    const std::optional<wifi_ppdu> d_ppdu; // empty if frames are codewords
     const pmt::pmt_t d_esn0_key; // key of Es/N0 tags; null if tags do not carry Es/N0
     unsigned d_code = 0;         // index of the code that set_code() selected last
     length_tags d_lengths;

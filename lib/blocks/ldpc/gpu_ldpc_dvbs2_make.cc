@@ -139,6 +139,18 @@ void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
     }
 }
 
+// Checks that the other options allow PPDUs. \throws std::invalid_argument
+void check_ppdu(const gpu_ldpc_dvbs2_options& given)
+{
+    if (given.output != ldpc_output::message || has_symbols(given) || given.acm ||
+        !given.named_codes.empty() || given.llr_pdu || given.io != port_memory::host) {
+        refuse("psdu_bytes",
+               given.psdu_bytes,
+               "allowed with output message, LLRs as input and io host, without acm, "
+               "named_codes and llr_pdu");
+    }
+}
+
 // Returns the code of the first frame, then those that tags and set_code() can select.
 code_list codes_of(const gpu_ldpc_dvbs2_options& given, const code_names& names)
 {
@@ -253,10 +265,18 @@ esn0_source esn0_source_from_string(const std::string& name)
 gpu_ldpc_dvbs2::sptr gpu_ldpc_dvbs2::make(const gpu_ldpc_dvbs2_options& given)
 {
     check_esn0_db(given.esn0_db);
-    const auto names = named_code(given);
-    check_formats(given, names);
-    auto list = codes_of(given, names);
     gpu_ldpc_dvbs2_impl::parts parts;
+    parts.ppdu = wifi_ppdu_of(given);
+    code_names names;
+    code_list list;
+    if (parts.ppdu) {
+        check_ppdu(given);
+        list = { parts.ppdu->codes(), { "wifi ppdu" } };
+    } else {
+        names = named_code(given);
+        check_formats(given, names);
+        list = codes_of(given, names);
+    }
     parts.options = decoder_options(given);
     parts.names = std::move(list.names);
     parts.item_bytes = kind_of(given.soft_input).item_bytes;

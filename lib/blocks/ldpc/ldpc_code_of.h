@@ -7,8 +7,11 @@
 #define INCLUDED_GPUFEC_BLOCKS_LDPC_LDPC_CODE_OF_H
 
 #include "blocks/common/parameters.h"
+#include "common/names.h"
 #include <gnuradio/gpufec/ldpc.h>
+#include <gnuradio/gpufec/wifi.h>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -47,6 +50,8 @@ struct ldpc_code_parameters {
     std::string standard, frame_size, rate, code_file;
     std::vector<int> punctured, shortened;
     message_place_parameter message_positions;
+    int psdu_bytes = 0, symbol_bits = 0;
+    bool stbc = false;
 };
 
 //! Returns the code that the parameters select. \throws std::invalid_argument
@@ -68,6 +73,31 @@ inline ldpc_code ldpc_code_of(const ldpc_code_parameters& p)
                                    positions_of("shortened", p.shortened));
     }
     return with_message_at(code, p.message_positions);
+}
+
+//! Returns the format of the PPDUs that parameters or options of a block select; nothing
+//! if psdu_bytes is 0. \throws std::invalid_argument
+template <class Options>
+std::optional<wifi_ppdu> wifi_ppdu_of(const Options& given)
+{
+    if (given.psdu_bytes == 0) {
+        if (given.symbol_bits != 0 || given.stbc) {
+            refuse("psdu_bytes", 0, "1 to 65535 with symbol_bits and stbc");
+        }
+        return {};
+    }
+    if (folded(given.standard) != "wifi" || !given.code_file.empty() ||
+        !given.punctured.empty() || !given.shortened.empty() ||
+        given.message_positions != message_place_parameter("systematic")) {
+        refuse("psdu_bytes",
+               given.psdu_bytes,
+               "allowed with standard wifi, without code_file, punctured, shortened and "
+               "message_positions");
+    }
+    return wifi_ppdu(not_negative("psdu_bytes", given.psdu_bytes, "1 to 65535"),
+                     not_negative("symbol_bits", given.symbol_bits, "1 to 65535"),
+                     given.rate,
+                     given.stbc);
 }
 
 } // namespace gr::gpufec

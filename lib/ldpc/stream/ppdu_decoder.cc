@@ -7,6 +7,7 @@
 #include "common/packed_bits.h"
 #include "common/refuse.h"
 #include "frame_adapter.h"
+#include "ppdu_decoder.h"
 #include <gnuradio/gpufec/wifi.h>
 #include <algorithm>
 #include <chrono>
@@ -35,17 +36,6 @@ ldpc_options with_codes(ldpc_options options, const wifi_ppdu& ppdu)
 {
     options.codes = ppdu.codes();
     return options;
-}
-
-void check(const ldpc_options& options)
-{
-    if (options.codeword || options.keep_codeword || options.keep_soft ||
-        options.soft != ldpc_soft_output::none) {
-        refuse("output", "not messages", "PPDUs are decoded to messages");
-    }
-    if (options.symbols != ldpc_symbols::none) {
-        refuse("symbols", "not ldpc_symbols::none", "PPDUs have LLRs");
-    }
 }
 
 class ppdu_decoder : public ldpc::frame_adapter
@@ -238,11 +228,22 @@ private:
 
 } // namespace
 
+void ldpc::check_ppdu_options(const ldpc_options& options)
+{
+    if (options.codeword || options.keep_codeword || options.keep_soft ||
+        options.soft != ldpc_soft_output::none) {
+        refuse("output", "not messages", "PPDUs are decoded to messages");
+    }
+    if (options.symbols != ldpc_symbols::none) {
+        refuse("symbols", "not ldpc_symbols::none", "PPDUs have LLRs");
+    }
+}
+
 ldpc_decoder::sptr make_wifi_ppdu_decoder(const wifi_ppdu& ppdu,
                                           const ldpc_options& options,
                                           decoder_hooks hooks)
 {
-    check(options);
+    ldpc::check_ppdu_options(options);
     return std::make_shared<ppdu_decoder>(ppdu, options, std::move(hooks));
 }
 

@@ -11,6 +11,15 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
+// Returns the number of sent bits before the first repetition. Repetitions follow all
+// different bits.
+std::size_t different_bits(const ldpc_code& code)
+{
+    return std::min<std::size_t>(code.sent_positions().size(),
+                                 code.n() - code.punctured().size() -
+                                     code.shortened().size());
+}
+
 template <class Value>
 void spread(const ldpc_code& code, Value certain, const std::byte* values, std::byte* all)
 {
@@ -23,15 +32,13 @@ void spread(const ldpc_code& code, Value certain, const std::byte* values, std::
         to[position] = certain;
     }
     const auto& sent = code.sent_positions();
-    // Values of repetitions, which follow the values of all different bits, are added.
-    const auto different = std::min<std::size_t>(
-        sent.size(), code.n() - code.punctured().size() - code.shortened().size());
+    const auto different = different_bits(code);
     for (std::size_t i = 0; i < different; ++i) {
         if (sent[i] != ldpc_code::fill) {
             to[sent[i]] = from[i];
         }
     }
-    for (std::size_t i = different; i < sent.size(); ++i) {
+    for (std::size_t i = different; i < sent.size(); ++i) { // values are added
         if (sent[i] != ldpc_code::fill) {
             auto sum = to[sent[i]] + from[i]; // of type int or float
             using sum_type = decltype(sum);
@@ -42,6 +49,14 @@ void spread(const ldpc_code& code, Value certain, const std::byte* values, std::
 }
 
 } // namespace
+
+bool repeats_bits(const ldpc_code& code)
+{
+    const auto& sent = code.sent_positions();
+    return std::any_of(sent.begin() + different_bits(code),
+                       sent.end(),
+                       [](auto position) { return position != ldpc_code::fill; });
+}
 
 void spread_sent(const ldpc_code& code,
                  const setup& setup,

@@ -11,6 +11,9 @@
 
 namespace gr::gpufec::ldpc {
 
+//! Returns whether a code sends bits more than once.
+bool repeats_bits(const ldpc_code& code);
+
 /*!
  * \brief Copies the quantised values of sent bits to their positions in a codeword.
  *

@@ -117,6 +117,59 @@ class qa_ldpc_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^out is of type uint8"):
             decoder.decode(values.ravel(), out.view(np.uint8))
 
+    def test_Ppdus_AreDecodedToTheirPayloads(self):
+        for form in ((100, 104, "1/2", False), (1, 600, "5/6", False), (1500, 104, "1/2", True),
+                     (200, 312, "2/3", True)):
+            with self.subTest(form):
+                ppdu = gpufec.wifi_ppdu(*form)
+                code = dict(standard="wifi", rate=form[2], psdu_bytes=form[0],
+                            symbol_bits=form[1], stbc=form[3])
+                self.assertEqual(ppdu.k, 8 * form[0] + 16)
+                self.assertEqual(ppdu.sent, ppdu.symbols * form[1])
+                messages = gpufec.random_bits((5, ppdu.k), 3)
+                coded = gpufec.ldpc_encode(np.packbits(messages, axis=1), **code,
+                                           packed_output=False)
+                self.assertEqual(coded.shape, (5, ppdu.sent))
+                np.testing.assert_array_equal(coded, gpufec.ldpc_encode(
+                    messages, **code, packed_input=False, packed_output=False))
+                rate = ppdu.k / ppdu.sent
+                nats = (4 * rate * 10**0.9 * gpufec.awgn(
+                    coded, 9.0, rate, 5, "float", positive_bit=0)).astype(np.float32)
+                values = np.clip(np.rint(2 * nats), -127, 127).astype(np.int8)
+                for given in (values, nats, values.ravel()):
+                    decoded, status = gpufec.ldpc_decode(given, **code, backend="cpu")
+                    np.testing.assert_array_equal(
+                        decoded.reshape(5, -1), np.packbits(messages, axis=1))
+                    np.testing.assert_array_equal(status.unsatisfied, np.zeros(5))
+                decoder = gpufec.ldpc_decoder(**code, packed_output=False)
+                self.assertEqual(decoder.code.codewords, ppdu.codewords)
+                np.testing.assert_array_equal(decoder.decode(values[2])[0], messages[2])
+
+    def test_Ppdu_HasTheNumbersOfTheStandard(self):
+        # Worked by hand from 19.3.11.7.5; lib/ldpc/test/qa_ppdu.cc has the steps.
+        many = gpufec.wifi_ppdu(1500, 104)
+        self.assertEqual((many.codewords, many.codeword_bits, many.shortened, many.punctured,
+                          many.repeated, many.symbols), (13, 1944, 620, 524, 0, 232))
+        self.assertEqual(gpufec.wifi_ppdu(1, 600, "5/6").repeated, 360)
+
+    def test_ImpossiblePpdus_AreRefusedInWords(self):
+        good = dict(standard="wifi", psdu_bytes=100, symbol_bits=104)
+        for wrong, words in ((dict(psdu_bytes=-1), "^psdu_bytes is -1"),
+                             (dict(symbol_bits=0), "^symbol_bits is 0"),
+                             (dict(psdu_bytes=0), "^psdu_bytes is 0.*symbol_bits"),
+                             (dict(rate="7/8"), "^rate"),
+                             (dict(standard="dvbs2"), "^psdu_bytes.*standard wifi"),
+                             (dict(shortened=[3]), "^psdu_bytes.*shortened")):
+            with self.subTest(wrong):
+                with self.assertRaisesRegex(ValueError, words):
+                    gpufec.ldpc_decoder(**{**good, **wrong})
+                with self.assertRaisesRegex(ValueError, words):
+                    gpufec.ldpc_encode(np.zeros((1, 102), np.uint8), **{**good, **wrong})
+        with self.assertRaisesRegex(ValueError, "^output"):
+            gpufec.ldpc_decoder(**good, output="codeword")
+        with self.assertRaisesRegex(ValueError, "^values is of shape .*1664"):
+            gpufec.ldpc_decode(np.zeros((1, 1663), np.int8), **good)
+
     def test_ldpc_standards(self):
         """The decoder recovers the message, and with output "codeword" also the bits that are not
         sent."""

@@ -57,7 +57,7 @@ class qa_examples(unittest.TestCase):
         # qa_flowgraphs.py tests the other flowgraphs, which have windows.
         for name in ("ccsds/ccsds_fec_receiver.grc", "dvbs2_fec_receiver.grc",
                      "dvb/dvbs_fec_receiver.grc", "sync_stream.grc", "viterbi_ber.grc",
-                     "viterbi_ccsds.grc", "viterbi_dvb_3_4.grc"):
+                     "viterbi_ccsds.grc", "viterbi_dvb_3_4.grc", "wifi/wifi_ppdus.grc"):
             with self.subTest(name):
                 output = self.run_flowgraph(os.path.join(EXAMPLES, name))
                 if name.startswith("viterbi"):
@@ -74,6 +74,8 @@ class qa_examples(unittest.TestCase):
                     # 8PSK 3/4: K_bch = 48408 bits, 80 of them header, leave 6041 bytes per frame.
                     self.assertEqual(frames, 2000 * 188 // 6041)
                     self.assertEqual(sent, frames * 6041 // 188)
+                elif name.startswith("wifi"):
+                    self.assertIn("200 of 200 received PPDUs are correct, 200 sent", output)
                 elif name.startswith("dvb/"):
                     right, received, sent = map(int, re.search(
                         r"(\d+) of (\d+) received packets are correct, (\d+) sent",

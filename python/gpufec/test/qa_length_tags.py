@@ -20,6 +20,7 @@ import qa_support as support
 KEY = pmt.intern("packet_len")
 DECODER = dict(backend="cuda") if support.SIMULATED else dict(backend="cpu")
 WIFI = dict(standard="wifi", frame_size="648", rate="1/2")
+PPDU = dict(standard="wifi", rate="2/3", psdu_bytes=200, symbol_bits=312, stbc=True)
 DVB = dict(standard="dvbs2", frame_size="short", rate="1/4")
 BOOK = gpufec.codebook_random(6, 4, 5, 4)
 FRAMES = 6
@@ -134,6 +135,16 @@ def ldpc_cases():
             yield case(f"gpu_ldpc_dvbs2 {code} {parameters}",
                        lambda c=code, p=parameters, **more: gpufec.gpu_ldpc_dvbs2(
                            batch=2, **c, **p, **DECODER, **more), llr)
+    for packed in True, False: # PPDUs of two codewords
+        bits = bits_of(1616)
+        yield case(f"ldpc_encoder {PPDU} {packed}",
+                   lambda p=packed, **more: gpufec.ldpc_encoder(
+                       **PPDU, packed_input=p, packed_output=p, **more),
+                   np.packbits(bits) if packed else bits)
+        yield case(f"gpu_ldpc_dvbs2 {PPDU} {packed}",
+                   lambda p=packed, **more: gpufec.gpu_ldpc_dvbs2(
+                       batch=3, **PPDU, packed_output=p, **DECODER, **more),
+                   codewords_of(PPDU, bits))
     llr = codewords_of(DVB, bits_of(3240))
     for parameters, items in (
             (dict(output="bbframe", max_iterations=3), llr),
