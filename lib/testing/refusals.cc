@@ -44,7 +44,7 @@ bool refused()
 // libraries such as libstdc++ call them too.
 #pragma GCC visibility push(default)
 
-// std::thread calls this function of the system.
+// Replaces the function of the system, which std::thread calls.
 extern "C" int pthread_create(pthread_t* thread,
                               const pthread_attr_t* attributes,
                               void* (*begin)(void*),
@@ -67,7 +67,7 @@ extern "C" int pthread_create(pthread_t* thread,
 
 #if defined(GPUFEC_EMULATED) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 
-// operator new also calls these functions of the C library.
+// The C library's allocation, for the replacements below.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -106,8 +106,8 @@ int posix_memalign(void** to, std::size_t alignment, std::size_t bytes)
 
 #else
 
-// Only operator new is replaced, because sanitizers have their own malloc(), and the
-// threads of the CUDA driver need the system's malloc().
+// Operator new and operator delete are replaced, but not malloc(): sanitizers have their
+// own, and the threads of the CUDA driver need the system's.
 
 namespace {
 

@@ -127,7 +127,7 @@ public:
     //! Returns the number of input items per frame; 0 if streaming.
     std::uint64_t items_per_frame() const;
     /*!
-     * \brief Without lock: returns the number of output bytes for \p items input items.
+     * \brief Returns the number of output bytes for \p items items, if no lock is sought.
      * \param items number of input items; in frames, a multiple of items_per_frame()
      * \throws std::invalid_argument for another number
      */
@@ -152,7 +152,7 @@ public:
     /*!
      * \brief Decodes the next items of a stream and returns the output that is ready.
      *
-     * The termination must be streaming, or options.lock "auto". The output of
+     * Valid with the termination "streaming" or with the lock "auto". The output of
      * consecutive calls, joined, equals the output of one decode() of all items. decode()
      * discards a stream that has not ended.
      * \param in input items as in decode(), in host memory
@@ -271,7 +271,7 @@ private:
 class GPUFEC_API sync_array_decoder
 {
 public:
-    //! Decoded frames of a stream. The vectors have one entry per frame, except output.
+    //! Decoded frames of a stream. All vectors but output have one entry per frame.
     struct frames {
         std::vector<std::uint8_t> output;  //!< frame_bytes() bytes per frame
         std::vector<sync_status> statuses; //!< drifts and validity of each frame
@@ -297,7 +297,7 @@ public:
      * \param begins index of the first item of each read
      * \param lengths number of items of each read
      * \param count number of frames
-     * \param priors with options.priors, frame_symbols × q weights per frame; or nullptr
+     * \param priors frame_symbols × q weights per frame, or nullptr; see options.priors
      * \param out output of frame_bytes() bytes per frame
      * \param statuses one per frame, in host memory
      * \throws std::invalid_argument in mode stream, for items in device memory with

@@ -53,7 +53,7 @@ void expect_equal(const pmt::pmt_t& wanted, const pmt::pmt_t& found)
 TEST(CcsdsFrameState, SuccessiveFrames_HaveTheEntriesOfEachFrame)
 {
     std::mt19937 random(1);
-    frame_state state;
+    frame_state state(false);
     ccsds_frame frame;
     pmt::pmt_t error_rate;
     std::vector<std::pair<pmt::pmt_t, pmt::pmt_t>> all;
@@ -101,7 +101,7 @@ TEST(CcsdsFrameState, SuccessiveFrames_HaveTheEntriesOfEachFrame)
 // Making the entries of an unchanged frame takes longer than decoding it.
 TEST(CcsdsFrameState, EqualFrames_ShareEntries)
 {
-    frame_state state;
+    frame_state state(false);
     ccsds_frame frame;
     frame.corrected = { 1, 2 };
     const auto first = state.of(frame);

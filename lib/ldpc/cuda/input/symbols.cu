@@ -36,7 +36,7 @@ struct frame_state {
 // The store of tables. A key identifies a constellation and a level.
 struct table_store {
     std::uint32_t tables, keys;
-    std::uint32_t round; // number of times that tables were assigned to keys
+    std::uint32_t round; // number of launches of choose()
     std::uint32_t missing, made;
     std::uint32_t next; // index of the table that is considered next for a new key
     std::int32_t key[max_tables];
@@ -153,7 +153,7 @@ __global__ void find_scale(symbol_arguments a)
     }
 }
 
-// Sums the moments of a frame, one block per part.
+// Sums the moments of a frame. Each thread block sums a part of the frame.
 template <class Part>
 __global__ void add_up(symbol_arguments a)
 {
@@ -344,8 +344,8 @@ __global__ void look_up(symbol_arguments a)
         To x[4];
     };
     const auto* const from = reinterpret_cast<const symbol*>(a.caller_format + f.from);
-    // Vectors can be written if the interleaver's columns begin at whole vectors and end
-    // within the frame.
+    // Four values are written at once if the interleaver's columns consist of whole fours
+    // and end within the frame.
     const bool vectors = count % 4 == 0 && count * bits == f.values;
     unsigned long long sum = 0;
     for (unsigned first = 4 * (blockIdx.x * blockDim.x + threadIdx.x); first < count;
@@ -515,7 +515,7 @@ struct symbol_demapper::memory {
     const unsigned multiprocessors, blocks;
     const cuda::buffer<model> models_there;
     cuda::buffer<frame_state> states;
-    const table_store empty; // before the first batch
+    const table_store empty; // contents of `store` before the first batch
     const cuda::buffer<table_store> store;
     const cuda::buffer<std::int32_t> table_of_key;
     const cuda::buffer<std::uint32_t> round_of_key;
