@@ -58,6 +58,7 @@ struct batch_limits {
     std::size_t input_bytes = 0;  //!< host memory of the input of a full batch
     std::size_t output_bytes = 0; //!< host memory of the output of a full batch
     std::size_t status_bytes = 0; //!< host memory of the statuses of all work items
+    std::size_t sample_bytes = 0; //!< host memory of a slot for copied_rows
     std::size_t device_bytes = 0; //!< device memory of a slot
     //! Size of the first part of the slot's input buffer, in bytes. The decoder reads
     //! this part even if the items are borrowed.

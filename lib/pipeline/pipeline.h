@@ -48,7 +48,7 @@ public:
     struct slot {
         std::byte* input;
         std::byte* output; //!< the slot's own, or borrowed memory of the same layout
-        std::byte* status;
+        std::byte *status, *sample_memory; //!< for the device
         Job job{};
         const std::byte* from = nullptr; //!< data to decode: \c input, or borrowed items
         borrowed_output borrowed{};      //!< memory to which a device writes in place
@@ -333,6 +333,7 @@ private:
             memory.input = b.input.memory.data();
             output = b.output.memory.data();
             memory.status = b.status.memory.data();
+            memory.sample_memory = b.samples.memory.data();
             put_to(memory.borrowed);
         }
         void put_to(const borrowed_output& borrowed)
@@ -632,7 +633,8 @@ private:
     static void each_buffer(entry& s, Call&& call)
     {
         if (s.own) {
-            for (auto* b : { &s.own->input, &s.own->output, &s.own->status }) {
+            auto& [input, output, status, samples] = *s.own;
+            for (auto* b : { &input, &output, &status, &samples }) {
                 call(*b);
             }
         }

@@ -26,23 +26,28 @@ struct slot_buffer {
     bool locked = false;
 };
 
-//! Input, output and statuses of a slot.
+//! Input, output, statuses and samples of a slot.
 struct slot_buffers {
     explicit slot_buffers(const batch_limits& l)
-        : input(l.input_bytes), output(l.output_bytes), status(l.status_bytes)
+        : input(l.input_bytes),
+          output(l.output_bytes),
+          status(l.status_bytes),
+          samples(l.sample_bytes)
     {
     }
     std::size_t bytes() const
     {
-        return input.memory.size() + output.memory.size() + status.memory.size();
+        return input.memory.size() + output.memory.size() + status.memory.size() +
+               samples.memory.size();
     }
     void copy_from(const slot_buffers& other) const
     {
         input.copy_from(other.input);
         output.copy_from(other.output);
         status.copy_from(other.status);
+        samples.copy_from(other.samples);
     }
-    slot_buffer input, output, status;
+    slot_buffer input, output, status, samples;
 };
 
 } // namespace gr::gpufec

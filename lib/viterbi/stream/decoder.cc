@@ -530,8 +530,7 @@ private:
     }
 
     // Chooses the samples of a batch, and their rows if the device has the input. Returns
-    // the copies of these rows to the slot's own input buffer, which is free then. Rows
-    // that exceed the buffer are copied later.
+    // the copies of these rows to the slot. Rows that exceed its memory are copied later.
     std::vector<copied_rows> choose_samples(const job& job, submitted& batch)
     {
         const std::size_t bits =
@@ -562,8 +561,8 @@ private:
             batch.rows.push_back(rows_of(samples, 1, count - 1));
         }
         std::vector<copied_rows> copies;
-        auto* to = filling()->input;
-        auto left = d_pipeline->active().limits().input_bytes;
+        auto* to = filling()->sample_memory;
+        auto left = d_pipeline->active().limits().sample_bytes;
         for (auto& r : batch.rows) {
             const auto bytes = r.rows * (r.input_bytes + r.output_bytes);
             if (bytes > left) {
