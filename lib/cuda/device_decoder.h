@@ -381,17 +381,15 @@ private:
     void copy_samples(Slot& s, const batch_memory& memory)
     {
         for (const auto& c : *memory.samples) {
-            if (const auto* const from = memory.address(c)) {
-                check(cudaMemcpy2DAsync(c.to,
-                                        c.bytes,
-                                        from,
-                                        c.rows > 1 ? c.pitch : c.bytes,
-                                        c.bytes,
-                                        c.rows,
-                                        cudaMemcpyDefault,
-                                        s.queue.get()),
-                      "copy of samples");
-            }
+            check(cudaMemcpy2DAsync(c.to,
+                                    c.bytes,
+                                    memory.address(c),
+                                    c.rows > 1 ? c.pitch : c.bytes,
+                                    c.bytes,
+                                    c.rows,
+                                    cudaMemcpyDefault,
+                                    s.queue.get()),
+                  "copy of samples");
         }
     }
 

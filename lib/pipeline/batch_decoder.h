@@ -100,7 +100,7 @@ struct borrowed_output {
 //! Rows of a batch's input or output, in memory of the device, that the device copies to
 //! the host after decoding.
 struct copied_rows {
-    bool of_output;                 //!< output that is written in place of a slot's
+    bool of_output;                 //!< of output that is written in place
     std::size_t from;               //!< offset of the first row in bytes
     std::size_t bytes, pitch, rows; //!< size and distance in bytes; number of rows
     std::byte* to;                  //!< where the rows are stored without gaps
@@ -115,13 +115,9 @@ struct batch_memory {
     borrowed_output borrowed = {};    //!< used by devices only
     const std::vector<copied_rows>* samples = nullptr; //!< the same; nullptr for none
 
-    //! Returns the address of the first row, or nullptr if the host has the output.
     const std::byte* address(const copied_rows& rows) const
     {
-        if (!rows.of_output) {
-            return input + rows.from;
-        }
-        return borrowed.in_place_of_output() ? borrowed.to + rows.from : nullptr;
+        return (rows.of_output ? borrowed.to : input) + rows.from;
     }
 };
 

@@ -287,6 +287,8 @@ protected:
     {
         return d_locked.memory && d_pipeline->active().has(d_locked.memory);
     }
+    //! Returns whether output is written in place, to memory of a device.
+    bool output_on_device() const { return d_output_on_device; }
     //! Returns a copy of \p bytes bytes of memory of the device.
     std::vector<std::byte> on_host(const std::byte* from, std::size_t bytes) const
     {

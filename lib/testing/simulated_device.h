@@ -136,7 +136,7 @@ private:
         for (const auto& c :
              memory.samples ? *memory.samples : std::vector<copied_rows>{}) {
             const auto* const from = memory.address(c);
-            for (std::size_t i = 0; from && i < c.rows; ++i) {
+            for (std::size_t i = 0; i < c.rows; ++i) {
                 std::memcpy(c.to + i * c.bytes, from + i * c.pitch, c.bytes);
             }
         }

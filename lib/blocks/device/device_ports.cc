@@ -160,6 +160,7 @@ std::vector<std::string>
 device_ports::begin(decoder& d, const gr::block& block, bool in_place)
 {
     d_held = 0;
+    d_stopped = false;
     const auto in = block.detail()->input(0)->buffer();
     auto messages = warning_of_readers(*in, "input");
     if (!d_in.begin(d,
@@ -184,8 +185,9 @@ device_ports::begin_output(decoder& d, const gr::block& block, bool in_place)
                      d_device,
                      out,
                      static_cast<char*>(out->write_pointer()) - written,
-                     in_place ? pinned_output::bytes_needed(d) : 0,
-                     0)) {
+                     in_place && !d_stopped ? pinned_output::bytes_needed(d) : 0,
+                     0) &&
+        !d_stopped) {
         messages.push_back("the output passes the host, because this decoder does not "
                            "write it in place");
     }
@@ -194,6 +196,7 @@ device_ports::begin_output(decoder& d, const gr::block& block, bool in_place)
 
 void device_ports::stop()
 {
+    d_stopped = true;
     if (d_out.memory) {
         d_out.memory->end();
         d_out.reset();

@@ -57,8 +57,8 @@ public:
     //! Prepares the output, likewise, at the beginning of a stream and after stop().
     std::vector<std::string>
     begin_output(decoder& d, const gr::block& block, bool in_place);
-    //! Ends access to the scheduler's buffers. If the input was read in place, later
-    //! input of the same stream passes through host memory.
+    //! Ends access to the scheduler's buffers. Later output of the same stream passes
+    //! through host memory, and so does later input that was read in place.
     //! \throws device_error if a batch in flight fails
     void stop();
 
@@ -130,6 +130,7 @@ private:
     port<pinned_input> d_in;
     port<pinned_output> d_out;
     std::size_t d_held = 0; // number of items
+    bool d_stopped = false; // whether stop() was called since begin()
 };
 
 } // namespace gr::gpufec

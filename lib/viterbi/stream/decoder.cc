@@ -515,7 +515,7 @@ private:
                 input = on_host(s.from + bytes_of(shift), rows.input_bytes);
                 from = input.data();
             }
-            if (!s.borrowed.in_place_of_output()) {
+            if (!output_on_device()) {
                 decoded = s.output + place.first_byte;
             } else if (!rows.output) {
                 output = on_host(s.borrowed.to + place.first_byte, rows.output_bytes);
@@ -578,6 +578,9 @@ private:
                                bytes_of(r.apart),
                                r.rows,
                                std::exchange(to, to + r.rows * r.input_bytes) });
+            if (!output_on_device()) {
+                continue;
+            }
             r.output = to;
             copies.push_back({ true,
                                first.first_byte,
