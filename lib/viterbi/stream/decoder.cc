@@ -515,7 +515,7 @@ private:
                 input = on_host(s.from + bytes_of(shift), rows.input_bytes);
                 from = input.data();
             }
-            if (!output_on_device()) {
+            if (!packed_output_on_device()) {
                 decoded = s.output + place.first_byte;
             } else if (!rows.output) {
                 output = on_host(s.borrowed.to + place.first_byte, rows.output_bytes);
@@ -578,7 +578,7 @@ private:
                                bytes_of(r.apart),
                                r.rows,
                                std::exchange(to, to + r.rows * r.input_bytes) });
-            if (!output_on_device()) {
+            if (!packed_output_on_device()) {
                 continue;
             }
             r.output = to;
@@ -591,6 +591,9 @@ private:
         }
         return copies;
     }
+
+    // Slots have the packed bits, too, if bits are written in place one per byte.
+    bool packed_output_on_device() const { return output_on_device() && !borrows_bits(); }
 
     // Returns the distance of equidistant rows, the first and last of which are given.
     static std::size_t distance(std::size_t first, std::size_t last, std::size_t rows)
