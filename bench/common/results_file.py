@@ -84,8 +84,9 @@ def _scalars(value):
 
 
 def _joined(value, prefix=""):
-    """Flattens nested objects by joining their keys with "_". Returns None if there is a list of
-    objects, a key that does not match NAME, or a key that occurs twice."""
+    """Flattens nested objects by joining their keys with "_". Other characters in the name of a
+    value become "_". Returns None if there is a list of objects, if an object's key does not match
+    NAME, or if a name occurs twice."""
     found = {}
     for key, item in value.items():
         if isinstance(item, dict):
@@ -127,8 +128,8 @@ def _row(value):
 
 def rows_of(value, **labels):
     """Converts a nested value to a list of rows, with `labels` as further entries. If the value is
-    too deeply nested for one row, each of its entries becomes one or more rows; `table` and `name`
-    of these rows name the entry."""
+    too deeply nested for one row, its scalars are a row, and each other entry becomes one or more
+    rows; `table` and `name` of these rows name the entry."""
     if isinstance(value, list) and not _scalars(value):
         return [row for item in value for row in rows_of(item, **labels)]
     if not isinstance(value, dict):

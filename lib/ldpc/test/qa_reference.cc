@@ -117,10 +117,10 @@ TEST(ldpc_reference, FloatCheck_EqualsHandComputation)
         }
     };
     // In a check of five edges, the offset is 101/128 nat for the edge with the smallest
-    // magnitude and 59/128 nat for the others, if the next magnitude is equal. If the
-    // next magnitude is larger, offsets fall: to half at 1 nat, and to 0 at 2 nats. If
-    // the next magnitude is smaller, offsets grow. The exact result has 17 significant
-    // bits; the last of them is not stored.
+    // magnitude, declining with the distance to the next magnitude, and 59/128 nat for
+    // the others, declining with the distance to the magnitude sent to the first edge:
+    // to half at 1 nat, and to 0 at 2 nats. A negative distance raises it. The exact
+    // result has 17 significant bits; the last of them is not stored.
     const double first = 59 / 128.0, second = 101 / 128.0;
     const double to_all = 2 - first * (1 - (1 - second / 2) / 2) - 1 / 65536.0;
     expect_near(messages({ 3, -2, 6, 4, 7 }, -1),

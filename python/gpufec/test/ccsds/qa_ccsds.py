@@ -134,7 +134,8 @@ class qa_ccsds(unittest.TestCase):
                     for constellation in ("qpsk", "oqpsk"):
                         with self.subTest(convolutional, quarters=quarters, swapped=swapped,
                                           constellation=constellation):
-                            turned = signals.rotate(values, quarters, swapped)
+                            turned = signals.rotate(values, quarters, swapped,
+                                                    shift=int(constellation == "oqpsk"))
                             block = receiver(convolutional=convolutional,
                                              constellation=constellation)
                             out, _, _, _ = receive(turned, block)
