@@ -33,7 +33,12 @@ public:
         : d_framing(framing),
           d_format(framing),
           d_orientations(orientations_of(framing.constellation)),
-          d_sequence(randomiser_sequence(framing.randomiser, d_format.sent_bits / 8)),
+          d_sequence(randomiser_sequence(
+              choose<const char*>(
+                  "randomiser",
+                  framing.randomiser,
+                  { { "none", "none" }, { "short", "short" }, { "long", "long" } }),
+              d_format.sent_bits / 8)),
           d_signs(d_format.ldpc ? signs_of(d_sequence) : std::vector<std::int8_t>()),
           d_threads(d_format.code ? threads : 1),
           d_piece(d_threads > 1 ? d_threads * part_of_thread * (soft ? 8 : 1)

@@ -176,18 +176,23 @@ public:
             return (!borrows_bits() || d_pipeline->reserve_unpacked_output()) &&
                    d_pipeline->pin_output(memory, bytes, replace);
         };
-        d_pinned_output = can_borrow_output() && d_pin_output() ? memory : nullptr;
-        d_output_on_device = d_pinned_output && d_pipeline->active().has(memory);
+        const bool there = d_pipeline->active().has(memory);
+        const bool can = can_borrow_output() && (!there || all_output_in_rows());
+        d_pinned_output = can && d_pin_output() ? memory : nullptr;
+        d_pinned_on_device = d_pinned_output && there;
+        d_output_on_device = d_pinned_on_device;
         return d_pinned_output;
     }
     bool borrow_output(void* next, std::size_t bytes) override
     {
         d_output.borrow(static_cast<std::byte*>(next), bytes);
+        d_output_on_device = d_pinned_on_device;
         return output_fits() && (d_output.empty() || d_output.place(borrowed_bytes()));
     }
     void release_output() override
     {
         d_output.borrow(nullptr, 0);
+        d_output_on_device = false;
         if (d_pipeline) {
             d_pipeline->keep_output();
         }
@@ -195,7 +200,7 @@ public:
     void unpin_output(void* memory) override
     {
         d_pinned_output = nullptr;
-        d_output_on_device = false;
+        d_pinned_on_device = d_output_on_device = false;
         if (d_pipeline) {
             d_pipeline->unpin_output(memory);
         }
@@ -272,6 +277,10 @@ protected:
     //! Returns whether users pull the output of batches without post-processing, so that
     //! a device can write it in place.
     virtual bool can_borrow_output() const { return false; }
+    //! Returns whether the output of every batch has regular rows. In memory of a device,
+    //! output cannot be written in place otherwise, because the host cannot copy it
+    //! there.
+    virtual bool all_output_in_rows() const { return true; }
     //! Returns whether output that is written in place has one bit per byte.
     virtual bool borrows_bits() const { return false; }
     //! Resets the derived class to the beginning of a stream.
@@ -520,8 +529,9 @@ private:
         }
         const auto limits = first.limits();
         const auto slots = checked_size(d_run.slots) * made.decoders.size();
-        const auto needed = slots * (checked_size(limits.input_bytes) +
-                                     limits.output_bytes + limits.status_bytes);
+        const auto needed =
+            slots * (checked_size(limits.input_bytes) + limits.output_bytes +
+                     limits.status_bytes + limits.sample_bytes);
         if (needed.value() > physical_memory()) {
             throw std::bad_alloc();
         }
@@ -566,8 +576,9 @@ private:
         if (d_locked.memory && reserve_conversion()) {
             d_pipeline->pin_input(d_locked.memory, d_locked.bytes);
         }
-        if (d_pinned_output) {
-            d_pin_output(); // if pinning fails, output is copied
+        // If pinning fails, output is copied, which memory of a device does not allow.
+        if (d_pinned_output && !d_pin_output() && d_pinned_on_device) {
+            throw std::runtime_error("the device lacks the memory for output in place");
         }
     }
 
@@ -584,7 +595,8 @@ private:
     pinned_memory d_locked;          // pinned memory of borrowed input
     std::size_t d_judged = 0;        // number of items in judge_sample() so far
     void* d_pinned_output = nullptr; // memory for output in place; nullptr: none
-    bool d_output_on_device = false; // whether this memory is that of a device
+    bool d_pinned_on_device = false; // whether this memory is that of a device
+    bool d_output_on_device = false; // the same, until the output is released
     std::function<bool()> d_pin_output;
     std::atomic<bool> d_watching{ false };
     std::optional<deadline_timer> d_watchdog; // only if a device decodes

@@ -470,7 +470,7 @@ private:
         }
         auto* const port = out;
         if (d_ports) {
-            d_ports->wait_for_others();
+            d_ports->wait_for_items();
         }
         if (copies_output()) {
             out = d_ports->next_output();
@@ -593,6 +593,9 @@ private:
         }
         const auto free =
             copies_output() ? d_ports->output_bytes() : space() * d_output_size;
+        if (d_ports) {
+            d_ports->wait_for_space(); // after space(), which may have grown meanwhile
+        }
         const auto taken = std::min(free, given * d_output_size + held_output());
         return memory->borrow(out + taken, free - taken);
     }

@@ -181,12 +181,13 @@ device_ports::begin_output(decoder& d, const gr::block& block, bool in_place)
     const auto out = block.detail()->output(0);
     auto messages = warning_of_readers(*out, "output");
     const auto written = out->nitems_written() % out->bufsize() * d_out.item;
+    const auto needed = in_place && !d_stopped ? pinned_output::bytes_needed(d) : 0;
     if (!d_out.begin(d,
                      d_device,
                      out,
                      static_cast<char*>(out->write_pointer()) - written,
-                     in_place && !d_stopped ? pinned_output::bytes_needed(d) : 0,
-                     0) &&
+                     needed,
+                     needed) &&
         !d_stopped) {
         messages.push_back("the output passes the host, because this decoder does not "
                            "write it in place");
@@ -252,16 +253,16 @@ void device_ports::give(gr::buffer& buffer, void* to, std::size_t items)
     }
 }
 
-void device_ports::wait_for_others()
+void device_ports::wait_for_items()
 {
-    bool waits = false;
-    if (d_in.buffer) {
-        waits |= gr_cuda::wait_for_items(*d_in.buffer, d_copies->stream());
+    if (d_in.buffer && gr_cuda::wait_for_items(*d_in.buffer, d_copies->stream())) {
+        d_copies->wait();
     }
-    if (d_out.buffer) {
-        waits |= gr_cuda::wait_for_space(*d_out.buffer, d_copies->stream());
-    }
-    if (waits) {
+}
+
+void device_ports::wait_for_space()
+{
+    if (d_out.buffer && gr_cuda::wait_for_space(*d_out.buffer, d_copies->stream())) {
         d_copies->wait();
     }
 }

@@ -94,9 +94,10 @@ public:
     //! Returns the decoder's access to the output; nullptr if it passes the host.
     pinned_output* output() { return d_out.memory ? &*d_out.memory : nullptr; }
 
-    //! Waits for the work of other blocks on the parts of the scheduler's buffers that
-    //! are accessed in place: until the input is written and free space is not read.
-    void wait_for_others();
+    //! Wait for the work of other blocks on a buffer that is accessed in place: until the
+    //! offered input is written, and until the free space is no longer read.
+    void wait_for_items();
+    void wait_for_space();
 
 private:
     // The memory of one port: the scheduler's buffer, a ring in device memory, or memory

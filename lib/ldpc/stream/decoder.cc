@@ -134,6 +134,10 @@ std::size_t ldpc_decoder_impl::add_input(const void* values, std::size_t count)
     while (taken < count && filling()) {
         if (d_have == 0) {
             d_kind = d_next;
+            if (ends_batch()) {
+                send(*filling());
+                continue;
+            }
         }
         const auto& code = d_options.codes[d_kind.code];
         const auto n = items_of(d_kind);
@@ -318,6 +322,10 @@ std::size_t ldpc_decoder_impl::take_borrowed(std::size_t count)
     while (taken < count && filling()) {
         if (d_have == 0) {
             d_kind = d_next;
+            if (ends_batch()) {
+                send(*filling());
+                continue;
+            }
         }
         const auto n = items_of(d_kind);
         const auto m = std::min({ count - taken, n - d_have, borrowed_capacity() });
@@ -359,15 +367,16 @@ void ldpc_decoder_impl::forget_unneeded()
 void ldpc_decoder_impl::store_borrowed()
 {
     const auto* const borrowed = d_input.borrowed_position();
+    auto& slot = *d_pipeline->filling();
     if (symbols()) {
         d_filling->copy_borrowed([&](auto from, auto to, auto bytes) {
-            std::memcpy(caller_format_of(*filling()) + to, borrowed + from, bytes);
+            std::memcpy(caller_format_of(slot) + to, borrowed + from, bytes);
         });
     } else {
         for (const auto& f : d_filling->frames()) {
             const auto n = d_options.codes[f.code].n();
             input_format(d_setup->precision, d_options.format, f.factor, f.limit)
-                .convert(borrowed + f.caller_format, 0, n, filling()->input + f.input);
+                .convert(borrowed + f.caller_format, 0, n, slot.input + f.input);
         }
         d_filling->copy_borrowed();
     }

@@ -12,6 +12,7 @@
 #include "input_format.h"
 #include "pipeline/stream_decoder.h"
 #include "traits.h"
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <optional>
@@ -156,6 +157,19 @@ private:
     bool can_borrow_output() const override
     {
         return !d_options.keep_codeword && !d_options.keep_soft;
+    }
+    bool all_output_in_rows() const override
+    {
+        return std::all_of(d_options.codes.begin(),
+                           d_options.codes.end(),
+                           [this](auto& code) { return stays_in_slot(code); });
+    }
+    // Returns whether the batch must end before the next frame. In memory of a device,
+    // the output of a batch has equal rows, so its frames have one code.
+    bool ends_batch() const
+    {
+        return output_on_device() && waiting() > 0 &&
+               d_filling->frames().front().code != d_kind.code;
     }
 
     bool borrows_bits() const override { return d_options.bits_in_place && !soft(); }

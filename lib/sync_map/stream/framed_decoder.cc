@@ -219,7 +219,9 @@ private:
         const auto size = d_setup->item_bytes();
         const auto* const borrowed = d_input.borrowed_position();
         if (d_items > 0) {
-            std::memcpy(filling()->input + d_layout.items_at, borrowed, d_items * size);
+            std::memcpy(d_pipeline->filling()->input + d_layout.items_at,
+                        borrowed,
+                        d_items * size);
         }
         const auto kept = kept_of_open();
         const auto* const open =
