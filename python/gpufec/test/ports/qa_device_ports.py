@@ -139,6 +139,24 @@ class qa_device_ports(unittest.TestCase):
                                  frame_size="short", rate="8/9", soft_input=soft_input,
                                  output=output, max_iterations=8)
 
+    def test_LdpcCodesOfTags_EqualHostPorts(self):
+        """Frames of different codes have outputs of different sizes."""
+        values, tags = [], []
+        noise = np.random.default_rng(3)
+        for n in range(24):
+            rate = ("8/9", "5/6", "5/6", "2/5")[n % 4]
+            bits = noise.integers(0, 2, gpufec.ldpc_code(frame_size="short", rate=rate).k, np.uint8)
+            codeword = gpufec.ldpc_encode(bits, frame_size="short", rate=rate,
+                                          packed_input=False, packed_output=False)
+            llr = 10 * (1 - 2.0 * codeword) + 3 * noise.standard_normal(len(codeword))
+            values.append(np.clip(np.rint(llr), -127, 127).astype(np.int8).view(np.uint8))
+            tags.append((16200 * n, pmt.intern("ldpc_code"), pmt.intern(f"short {rate}")))
+        for batch in 4, 64:
+            with self.subTest(batch=batch):
+                self.compare(gpufec.gpu_ldpc_dvbs2,
+                             lambda: support.vector_source(np.concatenate(values), tags),
+                             acm=True, batch=batch)
+
     def test_BitsOfLdpc_EqualHostPorts(self):
         values = llrs(20)
         self.compare(gpufec.gpu_ldpc_dvbs2, lambda: support.vector_source(values),
