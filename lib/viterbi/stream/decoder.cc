@@ -233,7 +233,6 @@ public:
 private:
     static constexpr std::size_t max_statistics = 1u << 16;
 
-    // Position, size and statistics of a submitted batch's output.
     // A sample of a batch for the statistics.
     struct sample {
         std::uint64_t first_bit; // at the beginning of a piece
@@ -249,6 +248,7 @@ private:
         const std::byte* input = nullptr;      // the copies; nullptr: not copied
         const std::byte* output = nullptr;
     };
+    // Position, size and statistics of a submitted batch's output.
     struct submitted {
         std::uint64_t first_bit;
         std::size_t bits;
