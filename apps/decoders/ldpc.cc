@@ -294,13 +294,13 @@ private:
 
 std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code)
 {
-    const auto options = parse_ldpc(values);
+    const auto ppdu = wifi_ppdu_of(values);
+    const auto options = parse_ldpc(values, ppdu);
     const auto output = values.text("output");
     const bool unpacked = values.has("unpacked");
     if (unpacked && (options.soft != ldpc_soft_output::none || output == "ts")) {
         refuse_option("unpacked", "given", "--output message, codeword and bbframe");
     }
-    const auto ppdu = wifi_ppdu_of(values);
     code = ppdu ? ppdu_facts(*ppdu) : code_facts(options);
     std::unique_ptr<ldpc_stream> stream;
     if (output == "bbframe" || output == "ts") {

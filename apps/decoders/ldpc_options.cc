@@ -243,10 +243,10 @@ void warn_unused(const option_values& values, const ldpc_options& o)
 
 } // namespace
 
-ldpc_options parse_ldpc(const option_values& values)
+ldpc_options parse_ldpc(const option_values& values, const std::optional<wifi_ppdu>& ppdu)
 {
     ldpc_options o;
-    if (const auto ppdu = wifi_ppdu_of(values)) {
+    if (ppdu) {
         o.codes = ppdu->codes();
     } else {
         o.codes = { ldpc_code_of(values) };
