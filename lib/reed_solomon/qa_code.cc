@@ -134,7 +134,7 @@ TEST(Code, ShortenedCode_KeepsParity)
     EXPECT_EQ(reed_solomon_code::standard("dvb").shortened(187).k(), 1u);
 }
 
-TEST(Code, BadParameters_AreRefusedInWords)
+TEST(Code, BadParameters_AreRefusedByName)
 {
     EXPECT_EQ(error_of(256, 200, 0x187), "n is 256: allowed are 2 to 255");
     EXPECT_EQ(error_of(255, 0, 0x187), "k is 0: allowed are 1 to n - 1 = 254");
@@ -163,7 +163,7 @@ TEST(Code, BadParameters_AreRefusedInWords)
         std::string::npos);
 }
 
-TEST(Field, Products_EqualThoseOfPolynomials)
+TEST(Field, Products_EqualPolynomialProducts)
 {
     for (const unsigned polynomial : { 0x187u, 0x11du }) {
         const reed_solomon::field f(polynomial);

@@ -137,7 +137,7 @@ TYPED_TEST(faulty, HangingDevice_DoesNotBlockDestruction)
 
 // A device is abandoned because a call fails while an earlier batch hangs. When that
 // batch continues, its copies must not write to memory that has been reused.
-TYPED_TEST(faulty, LateCopiesOfFailedDevice_DoNoHarm)
+TYPED_TEST(faulty, LateCopiesOfFailedDevice_DoNotChangeOutput)
 {
     const leak_on_purpose leaks;
     const auto expected = this->decode(this->run(backend::cpu));

@@ -39,7 +39,7 @@ viterbi_options lte_frames(soft_format format)
     return o;
 }
 
-TEST(viterbi_array_decoder, IncompleteFrame_IsRefusedInWords)
+TEST(viterbi_array_decoder, IncompleteFrame_IsRefusedByName)
 {
     const std::vector<std::byte> in(4 * 240);
     for (const auto& [format, frame] : { std::pair(soft_format::int8, 120),
@@ -79,7 +79,7 @@ TEST(viterbi_array_decoder, IncompletePeriodOfAStream_IsDecoded)
     EXPECT_EQ(std::count(out.begin(), out.end(), 7), 0);
 }
 
-TEST(ldpc_array_decoder, Symbols_AreRefusedInWords)
+TEST(ldpc_array_decoder, SymbolInput_IsRefusedByName)
 {
     ldpc_options o;
     o.codes = { ldpc_code::dvbs2("short", "8/9") };
@@ -138,7 +138,7 @@ TEST(ldpc_array_decoder, Ppdus_AreDecodedToTheirPayloads)
     }
 }
 
-TEST(ldpc_array_decoder, CodeWithRepetition_IsRefusedInWords)
+TEST(ldpc_array_decoder, CodeWithRepetition_IsRefusedByName)
 {
     ldpc_options o;
     o.backend = backend::cpu;

@@ -222,7 +222,7 @@ std::vector<double> alpha_amid_bits(const sync_code& code,
     return carried;
 }
 
-TEST(sync_cpu, CarriedAlpha_IsContinuousAtNoSubstitutions)
+TEST(sync_cpu, CarriedAlpha_IsContinuousAsSubstitutionsVanish)
 {
     for (unsigned n = 1; n <= 12; ++n) {
         for (const unsigned q : { 2u, 5u, 16u, 17u, 40u }) {
