@@ -15,7 +15,7 @@
 
 namespace gr::gpufec::cuda {
 
-//! Limits of a card. Members that are 0 are those of the real device. The CUDA C++
+//! Limits of a card. A member of 0 selects the limit of the real device. The CUDA C++
 //! Programming Guide lists the limits per compute capability.
 struct card_limits {
     std::size_t shared_per_block = 0; //!< bytes of shared memory

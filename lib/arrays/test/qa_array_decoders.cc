@@ -47,10 +47,10 @@ TEST(viterbi_array_decoder, IncompleteFrame_IsRefusedByName)
                                          std::pair(soft_format::float32, 120),
                                          std::pair(soft_format::packed4, 60) }) {
         viterbi_array_decoder decoder(lte_frames(format), false);
-        const auto rest = ": allowed are multiples of " + std::to_string(frame) +
-                          ", the items of a frame";
+        const auto suffix = ": allowed are multiples of " + std::to_string(frame) +
+                            ", the items of a frame";
         for (const int items : { 1, 100, 2 * frame - 1 }) {
-            const auto expected = "items is " + std::to_string(items) + rest;
+            const auto expected = "items is " + std::to_string(items) + suffix;
             std::vector<std::uint8_t> out(80, 7);
             EXPECT_EQ(error_of([&] { decoder.decode(in.data(), items, out.data()); }),
                       expected);

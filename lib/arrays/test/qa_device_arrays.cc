@@ -78,10 +78,10 @@ void expect_of_all_kinds(const std::vector<T>& in,
             if (to == memory_kind::device && direct.count(from) == 0) {
                 continue;
             }
-            placed_array<T> given(from, in);
+            placed_array<T> placed(from, in);
             placed_array<std::uint8_t> out(
                 to, std::vector<std::uint8_t>(expected.size(), 0xee));
-            EXPECT_EQ(decode(given.data(), out.data()), "cuda");
+            EXPECT_EQ(decode(placed.data(), out.data()), "cuda");
             EXPECT_TRUE(same(out.values(), expected)) << int(from) << ' ' << int(to);
         }
     }

@@ -199,7 +199,7 @@ TEST(Symbols, EveryConstellation_EqualsReference)
         for (unsigned i = 0; i < all.size(); ++i) {
             const auto& c = s.constellations[i];
             const double esn0_db = c.bits == 2 ? 2 : 3.0 * c.bits - 1;
-            // Of these numbers of symbols, only the first is a multiple of the vector
+            // Only the first of these numbers of symbols is a multiple of the vector
             // length.
             for (const auto count : { 400u, 301u + i % 3 }) {
                 const auto sent = transmit(c, count, esn0_db, 0.7, ++seed);

@@ -76,8 +76,8 @@ thread_local const std::function<void()>* kernel_of_block;
 
 std::mt19937& turns()
 {
-    static const char* const given = std::getenv("GPUFEC_EMULATION_SEED");
-    thread_local std::mt19937 random(given ? std::atoi(given) : 1);
+    static const char* const seed = std::getenv("GPUFEC_EMULATION_SEED");
+    thread_local std::mt19937 random(seed ? std::atoi(seed) : 1);
     return random;
 }
 
