@@ -67,7 +67,7 @@ public:
             decode_on_host(in, frames, out, statuses);
             return;
         }
-        // Pinned input also goes to a device decoder, which needs no copies by the host.
+        // A device also decodes pinned input, which the host then need not copy.
         if (!decoded_on_device(place_of(in), true, [&](device_ldpc& device) {
                 device.decode({ static_cast<const std::byte*>(in),
                                 static_cast<std::byte*>(out),

@@ -80,8 +80,8 @@ public:
             "decode_stream()");
         const auto from = place_of(in);
         const auto capacity = output_items(items);
-        // Pinned floats also go to a device decoder, which converts them. Pinned bytes
-        // need no conversion, and the stream decoder reads them in place.
+        // A device also decodes pinned floats, so that the host need not convert them.
+        // Pinned bytes need no conversion, and the stream decoder reads them in place.
         if (decoded_on_device(from,
                               d_options.format == soft_format::float32,
                               [&](device_viterbi& device) {

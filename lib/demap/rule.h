@@ -523,8 +523,8 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
         made.llr[b] = detail::llr_steps(llr);
     }
     if (m.refines()) {
-        // The limit keeps outliers from dominating the sum; in Gaussian noise 1 symbol in
-        // 400 exceeds it.
+        // The limit keeps outliers from dominating the sum. In Gaussian noise, 1 symbol
+        // in 400 exceeds the limit.
         const double energy = error / weight, most = 6 / ratio;
         const double mean = 4096 * (energy < most ? energy : most) + 0.5;
         made.error = mean < 65535 ? std::uint16_t(mean) : 65535;

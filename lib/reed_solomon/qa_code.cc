@@ -49,7 +49,7 @@ std::string error_of(unsigned n,
 
 } // namespace
 
-TEST(Code, Standards_HaveTheirParameters)
+TEST(Code, StandardCodes_HaveParametersOfTheStandard)
 {
     for (const auto& [name, n, k] : { std::tuple("ccsds-223", 255u, 223u),
                                       std::tuple("ccsds-239", 255u, 239u),

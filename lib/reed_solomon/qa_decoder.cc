@@ -56,8 +56,8 @@ struct test_frame {
     std::vector<int> counts;
 };
 
-// Adds a codeword with wrong symbols. Some of them are erased, and some erased symbols
-// are right.
+// Adds a codeword with wrong symbols. Some wrong symbols and some correct symbols are
+// erased.
 void add_codeword(test_frame& frame,
                   const reed_solomon_code& code,
                   unsigned errors,

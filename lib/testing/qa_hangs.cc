@@ -65,7 +65,8 @@ TYPED_TEST(faulty, EndlessWork_AbandonsDevice)
 }
 
 // A hanging device may later write to the ring, so the decoder must request that the
-// pages of the ring are replaced. It may throw device_timeout_error if they cannot be.
+// pages of the ring are replaced. If the pages cannot be replaced, the decoder may throw
+// device_timeout_error.
 TYPED_TEST(faulty, HangingDevice_LeavesRingIntact)
 {
     const leak_on_purpose leaks;

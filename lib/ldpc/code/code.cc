@@ -234,8 +234,7 @@ void ldpc_code::tables::choose_form(bool triangular)
     } else if (std::uint64_t(n) * checks <= max_elimination) {
         eliminate(all_but({}));
     } else {
-        // The solver is made now, because a decoder must know whether message positions
-        // exist.
+        // The solver is made now, because decoders test whether message positions exist.
         k = prefix - std::min<std::size_t>(prefix, shortened.size());
         if (in_front && k > 0) {
             put_in_front();

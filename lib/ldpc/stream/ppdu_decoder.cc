@@ -123,7 +123,7 @@ public:
     }
     std::size_t pull(span<std::int8_t>) override
     {
-        throw std::logic_error("the options of this decoder ask for bits");
+        throw std::logic_error("the output of this decoder is bits, not LLRs");
     }
     std::optional<frame_status> status() override
     {

@@ -244,7 +244,7 @@ TEST(ldpc_code, AlistOfHammingCode_IsReadAndEncodes)
     EXPECT_EQ(words.size(), 16u);
 }
 
-TEST(ldpc_code, RedundantChecks_CountOnce)
+TEST(ldpc_code, RedundantChecks_DoNotReduceMessage)
 {
     // The third check is the sum of the others.
     std::istringstream text(

@@ -95,7 +95,7 @@ TEST(sync_channel, PublishedChannels_HavePublishedDriftLimits)
     EXPECT_EQ(change.size(), 29u);
 }
 
-TEST(sync_channel, Vectors_HaveExpectedDriftLimits)
+TEST(sync_channel, TestVectors_HaveExpectedDriftLimits)
 {
     const auto all = read_sync_vectors({ "ref_" });
     if (all.empty()) {
@@ -327,7 +327,7 @@ TEST(sync_code, InvalidOrEndlessFile_IsRefused)
     std::remove(path.c_str());
 }
 
-TEST(sync_encoder, Vectors_EncodeAsExpected)
+TEST(sync_encoder, TestVectors_EncodeAsExpected)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {

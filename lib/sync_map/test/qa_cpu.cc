@@ -45,7 +45,7 @@ decoder_maker on_cpu(const std::string& variant = "")
     };
 }
 
-TEST(sync_cpu, LinearForm_DecodesVectors)
+TEST(sync_cpu, LinearForm_EqualsTestVectors)
 {
     const unsigned copies = 19; // at least one full group of lanes, and a part of another
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
@@ -67,7 +67,7 @@ TEST(sync_cpu, LinearForm_DecodesVectors)
     }
 }
 
-TEST(sync_cpu, CorridorForm_DecodesVectors)
+TEST(sync_cpu, CorridorForm_EqualsTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {

@@ -417,7 +417,7 @@ TEST_P(sync_stream_search, Frames_DecodeAsWholeStream)
         auto whole = reference::linear(p).posteriors;
         whole.resize(decoded.values.size());
         EXPECT_LE(largest_difference(decoded.values, whole), 1e-9);
-        // 0 selects the default look-ahead. It must be long enough for an error of 1e-7.
+        // 0 selects the default look-ahead, which must limit errors to 1e-7.
         o.lookahead = 0;
         EXPECT_LE(largest_difference(decode(o, items).values, whole), 1e-7);
     }
@@ -529,7 +529,8 @@ void check_slips(unsigned slips, unsigned apart, int slip, double p)
                 out.bounds[at + 1] == 1;
     }
     EXPECT_EQ(regained, slips);
-    EXPECT_GE(seen, slips - slips / 20); // a few slips look like a burst of deletions
+    // A few slips cannot be distinguished from a burst of insertions or deletions.
+    EXPECT_GE(seen, slips - slips / 20);
 }
 
 TEST_P(sync_stream_search, Slip_RegainsLockWithinTwoFrames)

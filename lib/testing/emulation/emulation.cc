@@ -228,7 +228,7 @@ void emulate(dim3 grid,
              std::function<void()> kernel)
 {
     if (shared_bytes > sizeof(gr::gpufec::sync_map::shared)) {
-        throw std::logic_error("a block asks for too much shared memory");
+        throw std::logic_error("a block requests too much shared memory");
     }
     emulated_launch(stream, [=, kernel = std::move(kernel)] {
         gridDim = grid;

@@ -24,8 +24,9 @@ public:
     static std::unique_ptr<listing_plan> make(const setup& setup, int device)
     {
         const auto g = make_geometry(setup);
-        // Thirteen drifts per lane need so many registers that they pay only if 1.6 times
-        // as many frames share a warp (docs/decisions/2026-11-23-sync-word-lengths.md).
+        // With 13 drifts per lane, a kernel needs more registers and is faster only if
+        // 1.6 times as many frames share a warp
+        // (docs/decisions/2026-11-23-sync-word-lengths.md).
         const auto in_a_warp = [&g](unsigned drifts) {
             return 32 / ((g.window + drifts - 1) / drifts);
         };
