@@ -15,8 +15,8 @@ namespace {
 
 using bytes = std::vector<std::uint8_t>;
 
-// Returns the parity of the message 0, …, 0, 1: the generator polynomial without its
-// highest coefficient, highest first.
+// Returns the parity of the message 0, …, 0, 1. Its symbols are the coefficients of the
+// generator polynomial without the highest one, in descending order of powers.
 bytes generator_of(const reed_solomon_code& code)
 {
     bytes frame(code.n());

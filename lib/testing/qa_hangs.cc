@@ -126,7 +126,7 @@ TYPED_TEST(faulty, HangingDevice_DoesNotBlockDestruction)
                 u.engine->flush();
             }
             if (!on_device()) {
-                u.engine->finish(); // otherwise a stream's first batch is not submitted
+                u.engine->finish(); // submits a stream's incomplete first batch
             }
             ASSERT_TRUE(on_device());
         }

@@ -15,9 +15,9 @@
 namespace gr::gpufec::sync_map {
 
 /*!
- * \brief Returns the log-likelihood ratio to random items, in nats per item, above
- * which a frame counts as locked. The limit is half the mean for frames of the code; -inf
- * if that mean is not positive.
+ * \brief Returns the log-likelihood ratio of the code to random items, in nats per item,
+ * above which a frame counts as locked. The limit is half the mean ratio of frames of the
+ * code, or -inf if that mean is not positive.
  */
 double lock_limit(const sync_options& options);
 
