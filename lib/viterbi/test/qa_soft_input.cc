@@ -356,7 +356,7 @@ bits_and_statistics(const viterbi_options& o, const std::vector<Item>& items)
     return { bits, statistics };
 }
 
-TEST(viterbi_decoder, NegatedInput_DecodesAlikeWithOtherPositiveBit)
+TEST(viterbi_decoder, NegatedInputWithOtherPositiveBit_GivesSameOutput)
 {
     using t = termination;
     for (const auto& preset : conv_presets()) {
