@@ -18,8 +18,8 @@ namespace gr::gpufec {
 
 namespace {
 
-// Size of the memory of the host through which items pass if the decoder does not read or
-// write in place.
+// Size of the host buffer through which items pass if the decoder does not read or write
+// in place.
 constexpr std::size_t host_bytes = 4u << 20;
 
 bool is_before(const std::string& version, int api, int minor)
