@@ -175,7 +175,7 @@ class qa_commands(unittest.TestCase):
             received.tofile(self.folder / "IN")
             (self.folder / "LENGTHS").write_text("\n".join(map(str, lengths)) + "\n")
 
-    def test_commands(self):
+    def test_CommandsOfPages_Succeed(self):
         ran = 0
         for page, command in commands():
             if not excepted(command):
@@ -188,7 +188,7 @@ class qa_commands(unittest.TestCase):
                     ran += 1
         self.assertGreater(ran, 6)
 
-    def test_python(self):
+    def test_PythonOfPages_Runs(self):
         known = set()
         for page, text in pieces_of_python():
             with self.subTest(page=str(page), text=text):
@@ -206,11 +206,11 @@ class qa_commands(unittest.TestCase):
                         self.assertLess(wrong, 300) # of 100,000 bits at 4 dB
         self.assertEqual(known, set(SURROUNDINGS))
 
-    def test_exceptions_are_needed(self):
+    def test_EveryException_IsUsed(self):
         found = {excepted(command) for _, command in commands()}
         self.assertEqual(found - {None}, set(EXCEPTIONS))
 
-    def test_presets_are_there(self):
+    def test_PresetsOfPages_Exist(self):
         presets = json.loads((ROOT / "CMakePresets.json").read_text())
         for page, command in commands():
             words = shlex.split(command)
@@ -221,7 +221,7 @@ class qa_commands(unittest.TestCase):
                     self.assertIn(words[words.index("--preset") + 1],
                                   [p["name"] for p in presets[kind]])
 
-    def test_scripts_are_there(self):
+    def test_ScriptsOfPages_Exist(self):
         for page in PAGES:
             for name in re.findall(r"`?\b((?:scripts|packaging|bench|apps|tests)/[\w./-]+)",
                                    page.read_text(encoding="utf-8")):
@@ -234,7 +234,7 @@ class qa_commands(unittest.TestCase):
                         self.assertTrue(re.search(rf"add_executable\({base}\s",
                                                   rules.read_text()))
 
-    def test_words_of_the_tool_are_known(self):
+    def test_WordsOfTheTool_AreKnown(self):
         """The commands, decoders and options of the tool that pages name exist."""
         described = json.loads(subprocess.run([TOOL, "--describe"], check=True,
                                               capture_output=True).stdout)

@@ -42,7 +42,7 @@ class qa_decode_ldpc(unittest.TestCase):
         return run("decode", "ldpc", "--backend", "cpu", "--code-file", self.code,
                    "--output", "codeword", *arguments, **keywords)
 
-    def test_file(self):
+    def test_Files_AreDecoded(self):
         source, sink = (os.path.join(self.folder.name, n) for n in ("in", "out"))
         with open(source, "wb") as file:
             file.write(self.soft + b"\1\2\3")  # an incomplete frame is dropped
@@ -51,7 +51,7 @@ class qa_decode_ldpc(unittest.TestCase):
         with open(sink, "rb") as file:
             self.assertEqual(file.read(), b"".join(pack(w) for w in self.codewords))
 
-    def test_pipe_unpacked(self):
+    def test_UnpackedOutputToPipe_IsDecoded(self):
         result = self.decode("--unpacked", "-", "-", input=self.soft)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, bytes(sum(self.codewords, [])))
@@ -103,12 +103,12 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertIn(b"looks like a generator matrix [I P] of K = 40", result.stderr)
         self.assertNotIn(b"WARNING", self.decode("-", "-", input=self.soft).stderr)
 
-    def test_the_other_sign(self):
+    def test_NegatedValuesAndPositiveBit_AreDecoded(self):
         result = self.decode("--unpacked", "--positive-bit", "1", "-", "-",
                              input=bytes(-v & 255 for v in self.soft))
         self.assertEqual(result.stdout, bytes(sum(self.codewords, [])))
 
-    def test_llrs(self):
+    def test_OutputLlr_HasKnownValues(self):
         """The code has one check of three bits, so the magnitude of an extrinsic LLR is the smaller
         magnitude of the two other LLRs."""
         code = os.path.join(self.folder.name, "parity.alist")
@@ -145,7 +145,7 @@ class qa_decode_ldpc(unittest.TestCase):
                              input=bytes(4 * 4050)) # 4 frames of 32400 coded bits
         self.assertEqual(decoded, bytes(4 * 4026))
 
-    def test_empty(self):
+    def test_EmptyInput_GivesEmptyOutput(self):
         result = self.decode("-", "-", input=b"")
         self.assertEqual((result.returncode, result.stdout), (0, b""))
 
@@ -301,7 +301,7 @@ class qa_decode_symbols(unittest.TestCase):
 
 
 class qa_circulants(unittest.TestCase):
-    def test_an_alist_becomes_a_base_matrix_that_decodes_alike(self):
+    def test_AlistConvertedToBaseMatrix_DecodesAlike(self):
         with tempfile.TemporaryDirectory() as folder:
             alist, base = folder + "/alist", folder + "/base"
             with open(alist, "w") as file:
@@ -332,7 +332,7 @@ class qa_circulants(unittest.TestCase):
             self.assertEqual(result.returncode, 2)
             self.assertIn(b"--lifting is 3: it does not divide the 2 checks", result.stderr)
 
-    def test_standards_and_positions(self):
+    def test_StandardsAndPositions_AreAcceptedOrRefused(self):
         result = run("ber", "ldpc", "--backend", "cpu", "--standard", "nr", "--frame-size",
                      "bg2 z8", "--rate", "10/20", "--punctured", "150,160-162",
                      "--shortened", "16-19", "--range", "8", "--max-frames", "50", "--json", "-")

@@ -44,7 +44,7 @@ class qa_manual(unittest.TestCase):
                 for o in table["options"]:
                     yield line["name"].split()[1:], o
 
-    def test_described_is_what_help_shows(self):
+    def test_Describe_EqualsHelp(self):
         shown = set()
         for line in self.described["lines"]:
             words = line["name"].split()[1:]
@@ -56,7 +56,7 @@ class qa_manual(unittest.TestCase):
         self.assertEqual(len(self.described["lines"]), 17)
         self.assertGreater(len(shown), 40)
 
-    def test_manual(self):
+    def test_ManualPage_HasAllOptions(self):
         for _, o in self.options():
             self.assertIn("\n\\fB\\-\\-" + o["name"].replace("-", "\\-"), self.page)
         for word in ("SYNOPSIS", "GPUFEC BER VITERBI", "EXAMPLES", "EXIT STATUS"):
@@ -98,7 +98,7 @@ class qa_manual(unittest.TestCase):
             capture_output=True, text=True, check=True)
         return done.stdout.split()
 
-    def test_completion(self):
+    def test_Completion_OffersMatchingWords(self):
         self.assertEqual(self.completed("b"), ["bench", "ber"])
         self.assertEqual(self.completed("ber", "l"), ["ldpc"])
         self.assertEqual(self.completed("ber", "b"), [])
@@ -187,7 +187,7 @@ class qa_examples(unittest.TestCase):
         self.assertEqual([line[2] == "#" for line in end], [True, False] * (len(end) // 2))
         return [line[2:] for line in end[1::2]]
 
-    def test_examples_run(self):
+    def test_ExamplesOfHelp_Run(self):
         described = json.loads(run("--describe").stdout)
         helps = [line["name"].split()[1:] for line in described["lines"]]
         commands = []

@@ -137,7 +137,7 @@ class qa_distributed(unittest.TestCase):
         self.addCleanup(self.cluster.close)
         self.client = self.cluster.client
 
-    def test_counts_do_not_depend_on_workers(self):
+    def test_AnyNumberOfWorkers_GivesExpectedCounts(self):
         book = gpufec.codebook_davey_mackay(8, 16, 30)
         for decoder, points, size, code in (
                 ("viterbi", [1.0, 2.5], 10, VITERBI),
@@ -154,7 +154,7 @@ class qa_distributed(unittest.TestCase):
         self.assertEqual(found[0]["frames"], 2 * found[0]["tasks"])
         self.assertTrue(found[0]["frame_errors"] >= 3 or found[0]["frames"] >= 12)
 
-    def test_a_killed_worker_changes_nothing(self):
+    def test_KilledWorker_LeavesCountsUnchanged(self):
         task = dict(task_size=2000, min_errors=0, max_units=60 * 2000 * 120, **VITERBI)
         expected = there.error_rates(self.client, "viterbi", [3.0], **task)
         killed = []
@@ -193,7 +193,7 @@ class qa_distributed(unittest.TestCase):
                 call()
         self.assertEqual(out.read_bytes(), b"before")
 
-    def test_a_scheduler_that_goes(self):
+    def test_LostScheduler_RaisesError(self):
         def progress(point, total):
             if total["tasks"] == 3:
                 self.cluster.kill(0)
@@ -230,7 +230,7 @@ class qa_whole_cluster(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def test_arrays_and_recordings(self):
+    def test_ArraysAndFiles_DecodeAsWithoutCluster(self):
         bits = gpufec.random_bits((500, 120))
         coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False, **VITERBI)
         values = gpufec.awgn(coded, 2.0, 0.5)
@@ -270,7 +270,7 @@ class qa_whole_cluster(unittest.TestCase):
                 self.assertEqual(written, out.stat().st_size)
                 self.assertGreater(written, 0)
 
-    def test_the_tool(self):
+    def test_BerWithScheduler_ReportsExpectedCounts(self):
         """The command gpufec ber … --scheduler reports the counts of expected_counts(). A wrong
         address or option ends it with an error."""
         tool = os.environ.get("GPUFEC_TOOL")
@@ -293,7 +293,7 @@ class qa_whole_cluster(unittest.TestCase):
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("--speed", wrong.stderr)
 
-    def test_what_is_refused(self):
+    def test_WrongArguments_AreRefused(self):
         with self.assertRaisesRegex(ValueError, "decoder"):
             there.error_rates(self.client, "turbo", [1.0])
         with self.assertRaisesRegex(ValueError, "constraint_length"):

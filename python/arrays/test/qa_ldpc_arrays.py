@@ -60,7 +60,7 @@ def write_alist(path, matrix):
 
 class qa_ldpc_arrays(unittest.TestCase):
 
-    def test_ldpc(self):
+    def test_NoisyCodewords_AreDecodedWithStatus(self):
         code = dict(frame_size="short", rate="1/2")
         known = gpufec.ldpc_code(**code)
         self.assertEqual((known.n, known.k), (16200, 7200))
@@ -88,7 +88,7 @@ class qa_ldpc_arrays(unittest.TestCase):
         _, status = decoder.decode(noise)
         self.assertTrue((status.unsatisfied > 0).all())
 
-    def test_ldpc_llrs(self):
+    def test_OutputLlr_GivesPosteriorAndExtrinsicLlrs(self):
         code = dict(frame_size="short", rate="1/2", max_iterations=6)
         known = gpufec.ldpc_code("dvbs2", "short", "1/2")
         messages = gpufec.random_bits((5, known.k), 3)
@@ -170,7 +170,7 @@ class qa_ldpc_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^values is of shape .*1664"):
             gpufec.ldpc_decode(np.zeros((1, 1663), np.int8), **good)
 
-    def test_ldpc_standards(self):
+    def test_CodesOfEveryStandard_AreDecoded(self):
         """The decoder recovers the message, and with output "codeword" also the bits that are not
         sent."""
         for code in (dict(standard="dvbs2x", frame_size="short", rate="11/45"),

@@ -15,7 +15,7 @@ TERMINATIONS = ("terminated", "truncated", "tailbiting")
 
 class qa_viterbi_arrays(unittest.TestCase):
 
-    def test_streams(self):
+    def test_StreamsInEveryFormat_AreDecoded(self):
         bits = gpufec.random_bits((3, 40000))
         for soft_input, dtype in (("int8", np.int8), ("float", np.float32),
                                   ("packed4", np.uint8)):
@@ -96,7 +96,7 @@ class qa_viterbi_arrays(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, 'termination is "terminated"'):
                 call()
 
-    def test_frames(self):
+    def test_FramesOfEveryTermination_AreDecoded(self):
         for termination in TERMINATIONS:
             for frame_bits in (120, 333):
                 code = dict(termination=termination, frame_bits=frame_bits,
@@ -126,7 +126,7 @@ class qa_viterbi_arrays(unittest.TestCase):
         searching = gpufec.viterbi_decoder(preset="80211_1_2", frame_bits=18, lock="auto")
         self.assertEqual(searching.items_per_frame, 48)
 
-    def test_a_decoder_again_and_again(self):
+    def test_RepeatedCalls_GiveBitsOfSingleCall(self):
         """An array decodes to the same bits alone, as part of another, and after others."""
         code = dict(termination="tailbiting", frame_bits=64)
         bits = gpufec.random_bits((200, 64), 5)
@@ -139,7 +139,7 @@ class qa_viterbi_arrays(unittest.TestCase):
             np.testing.assert_array_equal(some, all_at_once[first:first + count])
             decoder.decode(floats[first:first + count])
 
-    def test_positive_bit(self):
+    def test_NegatedValuesAndPositiveBit_GiveSameBits(self):
         bits = gpufec.random_bits(3000)
         values = noisy(bits, 3.0)
         for given in (values, noisy(bits, 3.0, "float"), noisy(bits, 3.0, "packed4")):
@@ -154,7 +154,7 @@ class qa_viterbi_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "positive_bit is 2"):
             gpufec.viterbi_decode(values, positive_bit=2)
 
-    def test_presets(self):
+    def test_EveryStreamingPreset_IsDecoded(self):
         bits = gpufec.random_bits(8192, 11)
         for preset in gpufec.conv_presets():
             if preset.termination != "streaming":

@@ -111,7 +111,7 @@ class qa_dvbs(unittest.TestCase):
         self.assertGreaterEqual(len(numbers), least)
         self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
 
-    def test_FramesOfGrDtv_GiveItsPackets(self):
+    def test_FramesOfGrDtv_GiveSentPackets(self):
         bits = np.unpackbits(self.frames)
         for skipped, inverted in ((0, 0), (0, 1), (3, 0), (1637, 1)):
             with self.subTest(skipped=skipped, inverted=inverted):
@@ -174,7 +174,7 @@ class qa_dvbs(unittest.TestCase):
                              [(0, 0), (0, 100), (0, 300), (188, 304), (188 * 48, 10000)])
             self.assertEqual(len(qa_support.tags_of(out, "packet_len")), length_tag == "")
 
-    def test_SmallBuffers_GiveTheSame(self):
+    def test_SmallBuffers_GiveSamePackets(self):
         _, expected, _ = deframe(self.frames)
         block = gpufec.dvbs_deframer()
         source = qa_support.array_source(self.frames, 700, 3)
@@ -190,7 +190,7 @@ class qa_dvbs(unittest.TestCase):
             self.assertEqual(block.packet_count(), expected)
             self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(0, -1)])
 
-    def test_WrongInput_IsToldOnce(self):
+    def test_WrongInput_GivesOneWarning(self):
         random = np.random.default_rng(1)
         self.assertEqual(warnings_of(deframe, self.frames), [])
         for items, words in ((np.unpackbits(self.frames), "use packed_output=True"),
@@ -250,7 +250,7 @@ class qa_dvbs(unittest.TestCase):
                 gpufec.dvbs_fec_receiver("3/4", kind, backend="cpu"))
             self.assertTrue(np.array_equal(received.reshape(-1, 188), expected), kind)
 
-    def test_SlipsRateChangesNoiseAndConstants_CostNoFurtherPacket(self):
+    def test_DisturbedInput_LosesOnlyDisturbedPackets(self):
         """After each disturbance the next packets are received; nothing wrong is output as
         right."""
         random = np.random.default_rng(1)
@@ -276,7 +276,7 @@ class qa_dvbs(unittest.TestCase):
                 expected = whole + len(second) * 2 * eval(rate) // 1632 - 11
                 self.assertGreaterEqual((numbers >= 0).sum(), expected - 6)
 
-    def test_StatusOfBothBlocks_IsSent(self):
+    def test_StatusOfBothBlocks_IsPublished(self):
         receiver, messages = gpufec.dvbs_fec_receiver(backend="cpu"), message_sink()
         graph = gr.top_block()
         graph.connect(blocks.vector_source_c(self.symbols["2/3"].astype(np.complex64)), receiver,

@@ -342,7 +342,7 @@ class qa_verdicts(unittest.TestCase):
                 self.assertEqual((code, len(told)), (3, 1), told)
                 self.assertIn(in_tool(mend), told[0])
 
-    def test_WrongSymbols_AreToldOnceByBlockAndTool(self):
+    def test_WrongSymbols_AreReportedOnceByBlockAndTool(self):
         for name, (values, arguments, mends) in wrong_symbols().items():
             with self.subTest(name):
                 verdict, told = by_block(gpufec.gpu_ldpc_dvbs2(**arguments), values)
@@ -353,7 +353,7 @@ class qa_verdicts(unittest.TestCase):
                     self.assertIn(mend, verdict)
                     self.assertIn(in_tool(mend), told[0])
 
-    def test_WrongEsN0_IsTold(self):
+    def test_WrongEsN0_GivesVerdict(self):
         values = noisy(transmit("8psk", "short", "3/4", 9, 1)[1], 10, 1)
         code = dict(frame_size="short", rate="3/4", constellation="8psk", soft_input="symbols",
                     esn0_db=-9)
@@ -362,7 +362,7 @@ class qa_verdicts(unittest.TestCase):
         self.assertEqual(told, [verdict])
         self.assertIn("correct --esn0-db", by_tool("ldpc", values, code)[1][0])
 
-    def test_ScaledAmplitudes_Decode(self):
+    def test_SuggestedLlrFactor_DecodesAmplitudes(self):
         """The llr-factor that the tool suggests converts amplitudes to LLRs in nats, and does not
         depend on the llr-factor of the call."""
         short = ("dvbs2", "short", "1/2")
@@ -375,14 +375,14 @@ class qa_verdicts(unittest.TestCase):
         self.assertAlmostEqual(named[0], named[1], delta=0.02 * named[0])
         self.assertAlmostEqual(named[0], 32 * es_n0, delta=0.2 * named[0])
 
-    def test_WrongSoftValues_AreToldOnceByAll(self):
+    def test_WrongSoftValues_AreReportedOnceByAll(self):
         self.check_wrong(wrong_viterbi(), gpufec.viterbi_decode, gpufec.gpu_viterbi_pbvd,
                          "viterbi")
 
-    def test_WrongLlrs_AreToldOnceByAll(self):
+    def test_WrongLlrs_AreReportedOnceByAll(self):
         self.check_wrong(wrong_ldpc(), gpufec.ldpc_decode, gpufec.gpu_ldpc_dvbs2, "ldpc")
 
-    def test_SignalsOfALock_AreToldLikeOthers(self):
+    def test_WrongInputWithLock_IsReportedOnce(self):
         """With lock, decoder and tool report a wrong format, another code or noise once, and
         nothing for a signal with any phase, or after noise."""
         weak, code = soft("ccsds", 3.5)
@@ -409,7 +409,7 @@ class qa_verdicts(unittest.TestCase):
                 code, told = by_tool("viterbi", values, lock)
                 self.assertEqual((code, len(told)), (3, 1) if mend else (0, 0), told)
 
-    def test_WithoutInput_NothingIsKnown(self):
+    def test_EmptyInput_GivesNoVerdict(self):
         block = gpufec.gpu_viterbi_pbvd()
         self.assertTrue(np.isnan(block.channel_error_rate()))
         self.assertTrue(np.isnan(block.metric()))
@@ -436,7 +436,7 @@ class qa_verdicts(unittest.TestCase):
         self.assertEqual((block.frame_count(), block.error_count()), (30, 30))
         self.assertIn("none of the first 30 frames is valid", block.verdict())
 
-    def test_IncompleteLastFrames_AreTold(self):
+    def test_IncompleteLastFrames_AreLogged(self):
         """An incomplete last frame is logged: as a warning if nothing was decoded, else as
         information."""
         book = dict(codebook=[[0, 0, 1, 1], [1, 0, 1, 0]] * 40, q=2, n=4, frame_symbols=40)
@@ -470,7 +470,7 @@ class qa_verdicts(unittest.TestCase):
                         self.assertIn(level, said[0])
                         self.assertIn(f"after {rest} of its {frame} items", said[0])
 
-    def test_ArgumentsWithoutEffect_AreTold(self):
+    def test_ArgumentsWithoutEffect_GiveWarning(self):
         viterbi, ldpc, short = gpufec.viterbi_decode, gpufec.ldpc_decode, np.zeros(16200)
         for function, values, wrong, right in (
                 (viterbi, np.zeros(64, np.int8), dict(lock_constellation="qpsk"),
@@ -497,7 +497,7 @@ class qa_verdicts(unittest.TestCase):
                         self.assertIn(next(iter(wrong)), said[0])
                         self.assertEqual(caught[0].filename, __file__)
 
-    def test_ParametersWithoutEffect_AreTold(self):
+    def test_ParametersWithoutEffect_GiveWarning(self):
         viterbi, ldpc = gpufec.gpu_viterbi_pbvd, gpufec.gpu_ldpc_dvbs2
         for block, wrong, right in (
                 (viterbi, dict(lock_constellation="qpsk"), dict(lock="auto")),
@@ -530,10 +530,10 @@ class qa_verdicts(unittest.TestCase):
             count += 1
         self.assertGreaterEqual(count, least)
 
-    def test_RightSoftValues_AreNotAccused(self):
+    def test_RightSoftValues_GiveNoVerdict(self):
         self.check_right(right_viterbi(), gpufec.viterbi_decode, 100)
 
-    def test_RightSymbols_AreNotAccused(self):
+    def test_RightSymbols_GiveNoVerdict(self):
         count = 0
         for name, values, arguments in right_symbols():
             with self.subTest(name):
@@ -542,7 +542,7 @@ class qa_verdicts(unittest.TestCase):
             count += 1
         self.assertGreaterEqual(count, 60)
 
-    def test_RightLlrs_AreNotAccused(self):
+    def test_RightLlrs_GiveNoVerdict(self):
         self.check_right(right_ldpc(), gpufec.ldpc_decode, 60)
 
 
