@@ -526,7 +526,7 @@ TEST(pipeline, FailedDevice_BorrowedOutputMemoryIsReplacedOnlyIfAbandoned)
     h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
     fake_pipeline p(fakes({ &gpu }), 1, h);
     ASSERT_TRUE(p.pin_output(ring.data(), ring.size(), [] {
-        ADD_FAILURE() << "the device is idle";
+        ADD_FAILURE() << "pages replaced although the device is idle";
         return false;
     }));
     p.submit({ 1 }, nullptr, borrowed_at(&ring[0]));
