@@ -42,13 +42,13 @@ EXCEPTIONS = {
     "scripts/demo": "builds everything, and installs packages",
     "scripts/test": "is what runs this test",
     "packaging/make-recipes": "needs a published archive; packaging.scripts runs it",
-    "packaging/make-deb": "builds everything; packaging/try-deb tries what it makes",
-    "sudo apt install": "as root; packaging/try-deb does it in a root of its own",
-    "scripts/deps": "installs packages, as root; scripts/test runs it",
-    "cmake --build": "builds everything; the preset is looked for",
-    "cmake --preset": "builds everything; the preset is looked for",
-    "ctest --preset": "runs this test; the preset is looked for",
-    "sudo cmake --install": "as root; packaging.downstream installs to a prefix of its own",
+    "packaging/make-deb": "builds everything; packaging/try-deb tests the package",
+    "sudo apt install": "needs root; packaging/try-deb installs into a separate root",
+    "scripts/deps": "installs packages as root; scripts/test runs it",
+    "cmake --build": "builds everything; a test checks that the preset exists",
+    "cmake --preset": "builds everything; a test checks that the preset exists",
+    "ctest --preset": "runs this test; a test checks that the preset exists",
+    "sudo cmake --install": "needs root; packaging.downstream installs to another prefix",
     "pip install .": "builds the package, and needs PyPI; packaging/try-wheel runs it",
     "scripts/gpu-pack": "needs a build with CUDA",
     "python3 packed/scripts/gpu-test": "needs a GPU",
@@ -137,7 +137,7 @@ def sync_values():
     return received, lengths
 
 
-@unittest.skipUnless(TOOL, "GPUFEC_TOOL names no tool")
+@unittest.skipUnless(TOOL, "GPUFEC_TOOL is not set")
 class qa_commands(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -198,7 +198,7 @@ class qa_commands(unittest.TestCase):
                     names = {"gpufec": gpufec, "np": np, **SURROUNDINGS[begin]()}
                     if "import numpy as np, gpufec" in text and not importlib.util.find_spec(
                             "gpufec"):
-                        self.skipTest("the package without GNU Radio is not there")
+                        self.skipTest("the package without GNU Radio is not built")
                     with contextlib.redirect_stdout(io.StringIO()) as said:
                         exec(compile(text, str(page), "exec"), names)
                     if "wrong bits" in text:
@@ -264,6 +264,6 @@ class qa_commands(unittest.TestCase):
 
 if __name__ == "__main__":
     if not TOOL:
-        print("skipped: GPUFEC_TOOL names no tool")
+        print("skipped: GPUFEC_TOOL is not set")
         sys.exit(77)
     unittest.main()

@@ -110,7 +110,7 @@ class qa_converting(unittest.TestCase):
                              here)
             self.assertEqual([int(p, 8) for p in matlab.split()], [abs(p) for p in here])
 
-    def test_TableOfConventions_IsThatOfTheBlocks(self):
+    def test_TableOfConventions_EqualsBlocks(self):
         """The table of conventions has the sign that each decoder expects, and its notations of
         polynomials all mean the same code."""
         table = PAGE.split("## Polynomials")[0]
@@ -370,7 +370,7 @@ class qa_converting(unittest.TestCase):
         np.testing.assert_array_equal(found.reshape(-1, 114), frames)
 
     @unittest.skipIf(ccsds_viterbi is None, "gr-satellites is not installed")
-    def test_TheDeframerBefore_DecodesTheSameFrames(self):
+    def test_DeframerBeforeConversion_GivesSameFrames(self):
         frames, values = self.telemetry()
         # A flowgraph drops pending messages when its streams end, so the source repeats.
         top, sink = gr.top_block(), blocks.message_debug()
@@ -502,7 +502,7 @@ class qa_converting(unittest.TestCase):
         for own, ours in re.findall(r"(?m)^\| `(get_\w+)\(\)`[^|]*\| `(\w+)\(\)`", table)[1:]:
             self.assertEqual(getattr(gpufec.bbframe_to_ts(), ours)(), 0, own)
 
-    def test_ReceiversOfGrDtv_GiveTheSamePackets(self):
+    def test_ReceiversOfGrDtv_GiveSamePackets(self):
         """The converted receivers output the packets that gr-dtv's blocks output, and more at the
         end of the stream."""
         packets = qa_dvbs.transport_packets(320)
@@ -618,7 +618,7 @@ class qa_converting(unittest.TestCase):
                 np.testing.assert_array_equal(found, frames)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
-    def test_FileOfComplexSamples_IsReadAsItIs(self):
+    def test_FileOfComplexSamples_IsReadWithoutConversion(self):
         samples = soft(self.coded(preset="ccsds")).view(np.complex64)
         self.decode_file("complex", "samples.c64", samples)
 

@@ -82,7 +82,7 @@ class qa_docs(unittest.TestCase):
         for picture in (DOCS / "pictures").iterdir():
             self.assertIn(picture, shown)
 
-    def test_IdentifiersOfBlocks_AreThoseOfTheCompanion(self):
+    def test_IdentifiersOfBlocks_EqualGnuRadioCompanion(self):
         """The table has category, label and identifiers of each block, in the order of GNU Radio
         Companion's block tree."""
         rows, place = [], ""

@@ -137,7 +137,7 @@ class stream:
         return self.decoded(self.source.given()) - self.sink.at()
 
 
-def rest(streams):
+def drain(streams):
     """Stops the sources, and waits until the sinks have received everything."""
     begin = time.monotonic()
     for each in streams.values():
@@ -300,7 +300,7 @@ def main():
             events["restarts"] += 1
         else:
             # lock() loses the items that are in buffers, so the buffers are emptied first.
-            rest(streams)
+            drain(streams)
             graph.lock()
             graph.unlock()
             for each in streams.values():

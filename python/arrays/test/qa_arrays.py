@@ -219,7 +219,7 @@ class qa_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^values is not contiguous"):
             gpufec.viterbi_decode(FakeDevice(values, strides=(2,)))
 
-    def test_ArraysThatLie_AreRefusedByName(self):
+    def test_ArraysWithInvalidInterface_AreRefusedByName(self):
         values = np.zeros(1000, np.int8)
         at = values.ctypes.data
         device = FakeDevice(values)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that arrays on a CUDA device and page-locked arrays decode like ordinary arrays."""
+"""Tests that arrays on a CUDA device and pinned arrays decode like ordinary arrays."""
 
 import sys
 import unittest

@@ -29,7 +29,7 @@ class qa_notebook(unittest.TestCase):
         for number, cell in enumerate(cells):
             exec(compile(cell, f"cell {number}", "exec"), cls.found)
 
-    def test_StoredResults_AreThreePlotsAndNothingOfTheMachine(self):
+    def test_StoredResults_AreThreePlotsWithoutMachineData(self):
         cells = [c for c in self.notebook["cells"] if c["cell_type"] == "code"]
         self.assertEqual([c["execution_count"] for c in cells], [1, 2, 3, 4])
         plots = [o["data"]["image/png"] for c in cells for o in c["outputs"]]

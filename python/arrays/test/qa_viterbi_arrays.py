@@ -68,13 +68,13 @@ class qa_viterbi_arrays(unittest.TestCase):
         self.assertGreater(before, 300000)
         self.assertEqual(before + len(decoder.flush()[0]), 400000)
 
-    def test_FlushWithoutStream_GivesNothing(self):
+    def test_FlushWithoutStream_GivesNoBits(self):
         for packed in (True, False):
             found, status = gpufec.viterbi_decoder(packed_output=packed).flush()
             self.assertEqual((found.shape, found.dtype), ((0,), np.uint8))
             self.assertTrue(np.isnan(status.channel_error_rate))
 
-    def test_WrongPush_IsRefusedAndLeavesTheStream(self):
+    def test_WrongPush_IsRefusedAndKeepsStream(self):
         values = noisy(gpufec.random_bits(3000))
         expected, _ = gpufec.viterbi_decode(values)
         decoder = gpufec.viterbi_decoder()
@@ -111,7 +111,7 @@ class qa_viterbi_arrays(unittest.TestCase):
                     flat, _ = gpufec.viterbi_decode(values.ravel(), **code)
                     np.testing.assert_array_equal(flat, packed.ravel())
 
-    def test_ItemsPerFrame_IsTheLengthOfARow(self):
+    def test_ItemsPerFrame_IsLengthOfRow(self):
         for soft_input, items in (("", 1096), ("int8", 1096), ("float", 1096), ("packed4", 548)):
             code = dict(preset="80211_3_4", frame_bits=816)
             decoder = gpufec.viterbi_decoder(**code, soft_input=soft_input)

@@ -34,7 +34,7 @@ def source_of(array, tags=()):
 def by_tool(decoder, array, *options):
     """Decodes an array with `gpufec decode`. Returns the output bytes."""
     if "GPUFEC_TOOL" not in os.environ:
-        raise unittest.SkipTest("GPUFEC_TOOL names no tool")
+        raise unittest.SkipTest("GPUFEC_TOOL is not set")
     with tempfile.TemporaryDirectory() as folder:
         there, back = pathlib.Path(folder, "in"), pathlib.Path(folder, "out")
         array.tofile(there)
@@ -84,8 +84,8 @@ class qa_arrays(unittest.TestCase):
                 item = "first_byte" if packed else "first_bit"
                 self.assertEqual([c[item] for c in found], [t.offset for t in tags])
                 for change, tag in zip(found, tags):
-                    told = pmt.to_python(tag.value)
-                    self.assertEqual({name: change[name] for name in told}, told)
+                    entries = pmt.to_python(tag.value)
+                    self.assertEqual({name: change[name] for name in entries}, entries)
                 self.assertIs(status.locked, block.locked())
                 state = pmt.to_python(block.lock_state())
                 self.assertEqual({name: status.lock[name] for name in state}, state)

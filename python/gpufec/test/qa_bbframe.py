@@ -91,7 +91,7 @@ def frame_of(units, at, k):
     return np.packbits(np.concatenate([np.unpackbits(header), units[at:at + dfl]])), at + dfl
 
 
-def told(frames, code, **parameters):
+def warnings_of(frames, code, **parameters):
     """Returns the lines with warnings that bbframe_to_ts logs for packed frames of a code."""
     lines = []
     with qa_support.output_of_process(lines):
@@ -119,15 +119,15 @@ class qa_bbframe(unittest.TestCase):
         for scrambled, right in ((True, "use descramble=True"),
                                  (False, "use descramble=False")):
             frames = packed_frames(code, dtv_frames(theirs, packets, scrambled))
-            self.assertEqual(told(frames, code, descramble=scrambled), [])
-            lines = told(frames, code, descramble=not scrambled)
+            self.assertEqual(warnings_of(frames, code, descramble=scrambled), [])
+            lines = warnings_of(frames, code, descramble=not scrambled)
             self.assertEqual(len(lines), 1, lines)
             self.assertIn(right, lines[0])
             broken = frames.copy()
             broken[:4] = random.integers(0, 256, broken[:4].shape) # the first four are noise
-            self.assertEqual(told(broken, code, descramble=scrambled), [])
+            self.assertEqual(warnings_of(broken, code, descramble=scrambled), [])
         for other in (random.integers(0, 256, frames.shape, np.uint8), 0 * frames):
-            lines = told(other, code, descramble=True)
+            lines = warnings_of(other, code, descramble=True)
             self.assertEqual(len(lines), 1, lines)
             self.assertIn("check standard, frame_size, rate and descramble", lines[0])
 

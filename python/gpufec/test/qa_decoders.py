@@ -356,10 +356,10 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
     def test_IterationTags_EqualGetters(self):
         block = self.block(backend="cpu")
         _, tags = self.decode(block)
-        told = [tag[2] for tag in sorted(tags) if tag[1] == "ldpc_iterations"]
-        self.assertEqual(len(told), 8)
-        self.assertEqual(block.iterations(), told[-1])
-        self.assertAlmostEqual(block.mean_iterations(), np.mean(told))
+        counts = [tag[2] for tag in sorted(tags) if tag[1] == "ldpc_iterations"]
+        self.assertEqual(len(counts), 8)
+        self.assertEqual(block.iterations(), counts[-1])
+        self.assertAlmostEqual(block.mean_iterations(), np.mean(counts))
 
     def test_ManyTags_LeaveOnTheirItems(self):
         """The output has the whole frames after the last of 30,000 tags, because each tag begins a
@@ -373,8 +373,8 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
 
 
 class qa_ldpc_llrs(decoder_blocks, unittest.TestCase):
-    """The tests of decoder_blocks with output "extrinsic". In test_NegatedItemsAndPositiveBit_GiveSameOutput, output LLRs must
-    have the sign convention of the input."""
+    """The tests of decoder_blocks with output "extrinsic". If positive_bit changes, output LLRs
+    must have the sign convention of the input."""
     make_items = qa_ldpc.make_items
     gated = qa_ldpc.gated
     frame_count = qa_ldpc.frame_count

@@ -365,7 +365,7 @@ class qa_alists(unittest.TestCase):
         self.assertEqual(fec.get_encoder_input_size(encoder), k)
         bits = gpufec.random_bits((6, k), n)
         words = through(bits, fec.encoder(encoder, 1, 1)).reshape(6, n)
-        # This module's encoder must give the same codewords.
+        # This module's encoder must return the same codewords.
         ours = through(bits, gpufec.ldpc_encoder(**code, packed_input=False,
                                                  packed_output=False))
         np.testing.assert_array_equal(ours.reshape(6, n), words)

@@ -295,8 +295,8 @@ class qa_live(unittest.TestCase):
         self.assertGreater(abs(np.mean(same) - 0.5) + 0.5, 0.999)
 
     def test_CcsdsLive_ReceivesFramesAtAnyPhase(self):
-        """Frames arrive at a high Eb/N0, with the phase at several values. At a low one none does, and
-        then they arrive again."""
+        """Frames arrive at a high Eb/N0, for several carrier phases. No frame arrives at a low
+        Eb/N0. After a return to a high Eb/N0, frames arrive again."""
         top = self.started("ccsds_live")
         meter = top.meter
         for phase in (30, 120, 250):
@@ -330,7 +330,7 @@ class qa_live(unittest.TestCase):
         self.assertIn("<td>searching</td>", top.meter.table())
 
     def test_CcsdsRecording_ListsEveryFrame(self):
-        """Each frame of a recording is in the table."""
+        """The table shows each frame of a recording."""
         frames, bits = ccsds_signals.transmit(12, 114, 6, differential=True, before=3000,
                                               code="ccsds-223-conventional")
         path = self.recording(bits)
@@ -359,7 +359,7 @@ class qa_live(unittest.TestCase):
             file.writeframes(noise.astype(np.int16).tobytes())
         top = self.started("viterbi_recording", recording=path,
                            output=os.path.join(self.folder.name, "decoded.bin"))
-        self.wait_for(lambda: "check carrier and baud" in top.found, "the noise is told")
+        self.wait_for(lambda: "check carrier and baud" in top.found, "a verdict on noise")
         top.stop()
         top.wait()
 

@@ -70,7 +70,7 @@ class qa_zeromq(unittest.TestCase):
                 self.workers[0].send_signal(signal.SIGKILL)
                 self.workers[0].wait()
                 kill_at = None
-            # The ledger may have ended while the last frames are still on their way to the sink.
+            # The ledger may have ended before the last frames have reached the sink.
             if top.book.ended and sink.nitems_read(0) == len(bits) * bits.shape[1]:
                 break
             waiting.wait(0.02)

@@ -115,7 +115,7 @@ class qa_ccsds(unittest.TestCase):
                     self.assertNotIn("channel_error_rate", state)
 
     def test_PackedBitsAtAnyPhase_GiveAllFrames(self):
-        """ccsds_deframer takes packed bits, at any bit phase."""
+        """ccsds_deframer finds frames in packed bits at any bit phase."""
         for before in range(9):
             frames, bits = signals.transmit(4, 223, 5, before=before)
             out, tags, _, _ = receive(np.packbits(bits), gpufec.ccsds_deframer())
@@ -208,9 +208,9 @@ class qa_ccsds(unittest.TestCase):
         self.assertLess(len(receive(values, block)[0]), len(out))
 
     def test_TagsOfCltus_MoveToByteOfTheirBit(self):
-        """Tags move to the byte of the content that holds their bit."""
+        """An input tag moves to the output byte that contains its bit."""
         _, bits = signals.uplink((14, 14), 17, "tc-bch")
-        # The codewords begin at byte 66, after 64 bytes of idle bits and the start sequence.
+        # Before the codewords there are 64 bytes of idle sequence and 2 bytes of start sequence.
         tags = [(3, "early", 1), (64, "start", 2), (66 + 2, "inside", 3), (66 + 7, "parity", 4),
                 (66 + 8, "second", 5), (66 + 15, "last", 6), (66 + 17, "tail", 7)]
         tags = [(offset, pmt.mp(key), pmt.from_long(value)) for offset, key, value in tags]
@@ -223,8 +223,8 @@ class qa_ccsds(unittest.TestCase):
             self.assertEqual(support.tags_of(found, key), expected, key)
 
     def test_Slips_CostAtMostTwoFrames(self):
-        """After lost or repeated soft values and a turn of 180 degrees, the third frame at the
-        latest is right."""
+        """After a lost or repeated soft value, or a rotation by 180 degrees, at most two frames are
+        lost."""
         for convolutional in ("ccsds", "none"):
             frames, bits = signals.transmit(30, 1115, 8, convolutional, interleaving=5, before=9)
             values = signals.soft(bits, sigma=0.3)
@@ -264,7 +264,7 @@ class qa_ccsds(unittest.TestCase):
         self.assertEqual(support.tags_of(receive(packed, block)[1], "ccsds_frame"), [])
 
     def test_InputTags_MoveToItemOfTheirBit(self):
-        """Tags move to the item that holds their bit."""
+        """An input tag moves to the output item that contains its bit."""
         _, bits = signals.transmit(4, 223, 10, before=800)
         packed = np.packbits(bits) # frame i begins at byte 100 + 259 i
         tags = [(3, "early", 1), (100, "marker", 2), (104, "first", 3), (120, "inside", 4),

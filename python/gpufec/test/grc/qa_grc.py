@@ -130,7 +130,7 @@ class qa_grc(qa_grc_case.grc_case):
             for bit, label in zip(sign["options"], sign["option_labels"]):
                 self.assertIn(f"Positive is bit {bit} (", label)
 
-    def stands_for(self, preset):
+    def label_of(self, preset):
         """Returns the option label of a preset, for example "DVB-S/T 3/4: K=7, 171 133, punctured
         101,110"."""
         parts = [f"K={preset.constraint_length}, " + " ".join(
@@ -229,7 +229,7 @@ class qa_grc(qa_grc_case.grc_case):
             options = block.params["preset"].options
             self.assertEqual(list(options), ["custom"] + list(presets))
             for name, preset in presets.items():
-                self.assertEqual(options[name], self.stands_for(preset))
+                self.assertEqual(options[name], self.label_of(preset))
                 found = options.attributes[name]
                 self.assertEqual(found["constraint_length"], preset.constraint_length)
                 self.assertEqual(found["termination"], preset.termination)

@@ -103,7 +103,7 @@ class qa_typos(unittest.TestCase):
 
     def run_tool(self, line, **more):
         if "GPUFEC_TOOL" not in os.environ:
-            self.skipTest("GPUFEC_TOOL names no tool")
+            self.skipTest("GPUFEC_TOOL is not set")
         return subprocess.run([os.environ["GPUFEC_TOOL"], *line.split()], text=True,
                               capture_output=True, timeout=100, **more)
 

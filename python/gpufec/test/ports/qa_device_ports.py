@@ -83,8 +83,8 @@ class qa_device_ports(unittest.TestCase):
                                  soft_input=soft_input, packed_output=packed)
 
     def test_SeveralBatchesInOneCall_WaitForSpaceInDeviceMemory(self):
-        # The output of 3640 parallel blocks is 466 kB. The memory for 1.5 times the output of
-        # three batches is then 2 MiB, of which a device has no smaller part.
+        # The output of 3640 parallel blocks is 466 kB. The memory for 1.5 times the output of three
+        # batches is then 2 MiB, the smallest unit that a device allocates.
         coded = support.encode(support.random_bits(1 << 17, 1))
         values = np.tile(support.soft_values(coded, sigma=0.7, seed=1), 160)
         self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values), batch=3640)
