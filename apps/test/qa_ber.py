@@ -78,7 +78,7 @@ class qa_progress(unittest.TestCase):
         table = re.sub(r"\r\033\[K[^\r\n]*(?=\r\033)", "", seen).replace("\r\033[K", "")
         self.assertEqual(table.splitlines()[2].split()[0], "3.00")
 
-    def test_ProgressBesideOutputElsewhere_HasAHeader(self):
+    def test_ProgressWithRedirectedOutput_HasHeader(self):
         for more in ([], ["--json", "-"]):
             with tempfile.TemporaryFile() as file:
                 seen = self.seen(*more, stdout=file)
@@ -111,7 +111,7 @@ class qa_ber(unittest.TestCase):
             self.assertAlmostEqual(p["ratio"], 1, delta=0.05)
             self.assertEqual(sum(p["positions"]["events"]), p["events"])
 
-    def test_ConfidenceOfTheRatio_HoldsItsDistanceFromOne(self):
+    def test_ConfidenceOfTheRatio_BoundsDistanceFromOne(self):
         point = self.ber("--range", "1", "--min-errors", "30000", "--reference")["points"][0]
         self.assertGreater(point["ratio_confidence"], 0)
         self.assertLess(point["ratio_confidence"], 0.02)

@@ -186,7 +186,7 @@ class qa_decode_sync(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn(b'"many"', result.stderr)
 
-    def test_FrameThatIsCut_IsTold(self):
+    def test_TruncatedFrame_IsReported(self):
         for cut in (40, 150):
             result = self.decode("--lengths", self.lengths, input=self.received[:-cut])
             self.assertIn(b"in the middle of a frame, after %d of its 160 items" % (160 - cut),

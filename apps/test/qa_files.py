@@ -127,7 +127,7 @@ class qa_files(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"/dev/full: No space left", result.stderr)
 
-    def test_FullDisk_KeepsWhatWasThere(self):
+    def test_FullDisk_KeepsExistingFile(self):
         with open(self.path("code"), "w") as file:
             file.write(HAMMING)
         with open(self.path("old"), "w") as file:
@@ -149,7 +149,7 @@ class qa_files(unittest.TestCase):
                 self.assertEqual(file.read(), "x" * 200, arguments)
             self.assertEqual(sorted(os.listdir(self.folder.name)), before)
 
-    def test_FullDisk_KeepsWhatScriptsReplace(self):
+    def test_FullDiskInScript_KeepsExistingFile(self):
         result = run("ber", "viterbi", "--backend", "cpu", "--range", "2", "--max-bits", "1e4",
                      "--json", self.path("report"))
         self.assertEqual(result.returncode, 0)
@@ -169,7 +169,7 @@ class qa_files(unittest.TestCase):
                     self.assertEqual(file.read() == b"x" * 200, old_stays)
                 self.assertEqual(sorted(os.listdir(self.folder.name)), ["in", "old", "report"])
 
-    def test_ReportThatCannotBeWritten_IsRefusedBeforeTheWork(self):
+    def test_UnwritableReport_IsRefusedBeforeMeasurement(self):
         for name in ("viterbi/viterbi_rates.py", "flowgraphs/ber_rates.py",
                      "viterbi/viterbi_table3.py"):
             for path in (self.folder.name, "/nowhere/report"):
@@ -256,7 +256,7 @@ class qa_files(unittest.TestCase):
             else:
                 self.assertEqual(received, content)
 
-    def test_InterruptedDecoding_ReplacesWithWhatItHas(self):
+    def test_InterruptedDecoding_WritesDecodedBits(self):
         for old in (None, "", "x" * 300):
             out = pathlib.Path(self.path("out"))
             if old is not None:
@@ -288,7 +288,7 @@ class qa_files(unittest.TestCase):
             self.assertNotIn(b"Traceback", result.stderr)
             self.assertFalse(os.path.exists(name))
 
-    def test_PlotThatCannotBeWritten_LeavesTheOneBefore(self):
+    def test_UnwritablePlot_KeepsExistingPlot(self):
         png, report = self.path("plot.png"), self.path("report.json")
         words = ("ber", "viterbi", "--backend", "cpu", "--range", "1", "--max-bits", "1e5")
         self.assertEqual(run(*words, "--json", report, "--plot", png).returncode, 0)

@@ -64,7 +64,7 @@ class qa_manual(unittest.TestCase):
         for value in ("\nccsds, ccsds_2_3,", "\nint8, float, packed4 or uint8", "\nauto, cuda or cpu"):
             self.assertIn(value, self.page) # exactly as a user types them
 
-    def test_Manual_SaysTheDefaultOfEachOption(self):
+    def test_Manual_StatesDefaultOfEachOption(self):
         entries = self.page.split("\n.TP\n\\fB")
         at = 0
         for _, o in self.options():
@@ -74,8 +74,8 @@ class qa_manual(unittest.TestCase):
             expected = f"(default: {o['initial']})" if o["initial"] else ""
             self.assertEqual("".join(re.findall(r"\(default: .*\)$", text.strip())), expected)
 
-    def test_Manual_LeavesNothingToRoff(self):
-        """Roff takes a line that begins with an apostrophe or a period as a request."""
+    def test_ManualPage_HasOnlyKnownRoffRequests(self):
+        """To roff, a line that begins with an apostrophe or a period is a request."""
         self.assertIn("'", json.dumps(self.described))
         self.assertNotIn("'", self.page)
         requests = set(re.findall(r"(?m)^\.(\S*)", self.page))
@@ -83,7 +83,7 @@ class qa_manual(unittest.TestCase):
         self.assertLessEqual(set(re.findall(r"\\(.)", self.page)), set("-f([e"))
 
     def test_Manual_HasExamplesNearItsTopAndInEachSection(self):
-        """Checks only that the examples are there; qa_examples runs them."""
+        """Checks only for the presence of examples; qa_examples runs them."""
         lines = self.page.splitlines()
         self.assertLess(lines.index(".SH EXAMPLES"), 10)
         self.assertIn("gpufec decode viterbi \\-\\-preset ccsds coded.s8 decoded.bin", lines[:30])

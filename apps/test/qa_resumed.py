@@ -205,7 +205,7 @@ class qa_resumed(unittest.TestCase):
         _, report, _ = self.check_killed(signal.SIGKILL, "--resume", earlier)
         self.assertEqual([p["ebn0_db"] for p in report["points"]], [1, 6])
 
-    def test_TerminalThatIsClosed_Interrupts(self):
+    def test_ClosedTerminal_InterruptsRun(self):
         status, report, said = self.check_killed(signal.SIGHUP)
         self.assertEqual(status, 128 + signal.SIGHUP)
         self.assertIn(b"interrupted", said)

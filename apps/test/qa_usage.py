@@ -126,10 +126,10 @@ class qa_usage(unittest.TestCase):
                            "/nowhere", "a", "b")
         self.check_refused("OUT", "decode", "sync", "a")
 
-    def test_OptionsWithoutEffect_AreTold(self):
-        """A warning is printed if other options make an option ineffective, and only then."""
+    def test_OptionsWithoutEffect_AreReported(self):
+        """A warning is printed exactly if other options make an option ineffective."""
         symbols = "--soft-input=symbols"
-        for decoder, option, others, mend in (
+        for decoder, option, others, effective in (
                 ("viterbi", "--lock-constellation=qpsk", "", "--lock=auto"),
                 ("viterbi", "--lock-presets=dvb_2_3", "", "--lock=auto"),
                 ("viterbi", "--lock-memory=20000", "", "--lock=auto"),
@@ -160,31 +160,33 @@ class qa_usage(unittest.TestCase):
                 ("sync", "--passes=3", "", "--reads=2"),
                 ("sync", "--marker=011", "", "--codebook=marker --n=8")):
             said = f"{option.split('=')[0]} has no effect: it applies only to "
-            for more, told in ((others, True), (mend, False)):
+            for more, expected in ((others, True), (effective, False)):
                 with self.subTest(decoder, option=option, more=more):
                     arguments = ["decode", decoder, option, *more.split(), os.devnull, "-"]
                     if decoder == "sync" and "stream" not in more:
                         arguments += ["--lengths", os.devnull]
                     result = run(*arguments)
                     self.assertIn(result.returncode, (0, 3), result.stderr)
-                    self.assertEqual(result.stderr.decode().count(said), told, result.stderr)
-        for option, others, mend in (("--positive-bit=0", "--output=packed", ""),
+                    self.assertEqual(result.stderr.decode().count(said), expected,
+                                     result.stderr)
+        for option, others, effective in (("--positive-bit=0", "--output=packed", ""),
                                      ("--constellation=qpsk", "", "--output=symbols")):
             said = f"{option.split('=')[0]} has no effect"
-            for more, told in ((others, True), (mend, False)):
+            for more, expected in ((others, True), (effective, False)):
                 result = run("encode", "ldpc", option, *more.split(), os.devnull, "-")
-                self.assertEqual(result.stderr.decode().count(said), told, result.stderr)
+                self.assertEqual(result.stderr.decode().count(said), expected, result.stderr)
 
-    def test_NamesBesideACodeFile_AreTold(self):
+    def test_NamesBesideACodeFile_AreReported(self):
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write("7 3\n3 4\n2 2 2 3 1 1 1\n4 4 4\n1 2 0\n1 3 0\n2 3 0\n1 2 3\n"
                        "1 0 0\n2 0 0\n3 0 0\n1 2 4 5\n1 3 4 6\n2 3 4 7\n")
             file.flush()
             for command in ("decode", "encode"):
-                told = run(command, "ldpc", "--code-file", file.name, "--rate", "1/2",
-                           os.devnull, "-").stderr.decode()
-                self.assertEqual(told.count("has no effect"), 1, told)
-                self.assertIn("--rate has no effect: it applies only to codes without --code-file", told)
+                errors = run(command, "ldpc", "--code-file", file.name, "--rate", "1/2",
+                             os.devnull, "-").stderr.decode()
+                self.assertEqual(errors.count("has no effect"), 1, errors)
+                self.assertIn("--rate has no effect: it applies only to codes without --code-file",
+                              errors)
 
     def test_AnotherRateThanTheModcods_IsRefused(self):
         modcod = ["--soft-input", "symbols", "--modcod", "8PSK 3/4"]

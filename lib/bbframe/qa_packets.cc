@@ -526,7 +526,7 @@ TEST(Packets, ImpossibleHeader_IsDropped)
     EXPECT_EQ(receiver.count().dropped, ++dropped);
 }
 
-TEST(Packets, Noise_BreaksNothing)
+TEST(Packets, Noise_GivesOnlyValidPackets)
 {
     std::mt19937 random(6);
     for (const bool efficient : { false, true }) {

@@ -124,7 +124,7 @@ class qa_device_arrays(unittest.TestCase):
                 priors = more.pop("priors", None)
                 where = dict(backend="auto") if "receiver" in more else CUDA
                 known = gpufec.sync_decoder(book, **code, **more, backend="cpu")
-                expected, told = known.decode(values, given, priors)
+                expected, reference = known.decode(values, given, priors)
                 decoder = gpufec.sync_decoder(book, **code, **more, **where)
                 arrays = [gpufec.to_device(values)]
                 if priors is None and "receiver" not in more:
@@ -143,10 +143,11 @@ class qa_device_arrays(unittest.TestCase):
                             abs(found.astype(int) - expected.astype(int)).max(), 1)
                     else:
                         np.testing.assert_array_equal(found, expected)
-                    np.testing.assert_array_equal(status.valid, told.valid)
-                    np.testing.assert_allclose(status.log_probability[told.valid > 0],
-                                               told.log_probability[told.valid > 0], rtol=1e-5)
-                    np.testing.assert_array_equal(status.start_drift, told.start_drift)
+                    np.testing.assert_array_equal(status.valid, reference.valid)
+                    np.testing.assert_allclose(status.log_probability[reference.valid > 0],
+                                               reference.log_probability[reference.valid > 0],
+                                               rtol=1e-5)
+                    np.testing.assert_array_equal(status.start_drift, reference.start_drift)
 
     def test_OutOnDeviceOrHost_ReceivesResult(self):
         code = dict(termination="tailbiting", frame_bits=64)

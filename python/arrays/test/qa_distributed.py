@@ -264,9 +264,9 @@ class qa_whole_cluster(unittest.TestCase):
                 np.resize(frame, items + 3).tofile(path)
                 with self.assertWarnsRegex(
                         RuntimeWarning, "path ends in the middle of a frame, after 3 of its "
-                        f"{items} items: these are dropped") as told:
+                        f"{items} items: these are dropped") as warning:
                     written = there.decode_file(self.client, decoder, path, out, **code)
-                self.assertEqual(told.filename, __file__)
+                self.assertEqual(warning.filename, __file__)
                 self.assertEqual(written, out.stat().st_size)
                 self.assertGreater(written, 0)
 

@@ -41,7 +41,7 @@ class qa_lock(unittest.TestCase):
 
     def test_Noise_GivesNoLockAndAWarning(self):
         noise = np.random.default_rng(1).integers(-50, 51, 200000).astype(np.int8)
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             decoded, status = gpufec.viterbi_decode(noise, preset="dvb_1_2", lock="auto")
         self.assertEqual(len(decoded), 0)
@@ -49,8 +49,8 @@ class qa_lock(unittest.TestCase):
         self.assertEqual((status.lock["dropped"], status.lock_changes), (len(noise), []))
         self.assertTrue(np.isnan(status.channel_error_rate))
         self.assertIn("no signal", status.verdict)
-        self.assertEqual([str(w.message) for w in told], [status.verdict])
-        self.assertEqual(told[0].filename, __file__) # the warning points at the caller
+        self.assertEqual([str(w.message) for w in caught], [status.verdict])
+        self.assertEqual(caught[0].filename, __file__) # the warning points at the caller
 
     def test_RepeatedCalls_BeginNewStreams(self):
         _, values = received("dvb_3_4")
