@@ -232,9 +232,9 @@ class qa_wrong_code(unittest.TestCase):
 
     def test_ShortInput_GivesNoVerdict(self):
         empty = b"gpufec: WARNING: standard input is empty\n"
-        for data, said in ((b"", empty), (bytes(5000), b""), (bytes([20] * 300), b"")):
+        for data, errors in ((b"", empty), (bytes(5000), b""), (bytes([20] * 300), b"")):
             result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=data)
-            self.assertEqual((result.returncode, result.stderr), (0, said))
+            self.assertEqual((result.returncode, result.stderr), (0, errors))
 
 
 class qa_devices(unittest.TestCase):

@@ -74,7 +74,7 @@ class qa_files(unittest.TestCase):
     def test_IncompleteRecording_IsReported(self):
         """An empty recording, and an incomplete frame at the end of a recording, are reported. A
         stream of soft values may end anywhere."""
-        def said(content, *arguments):
+        def errors_of(content, *arguments):
             with open(self.source, "wb") as file:
                 file.write(content)
             result = run("decode", *arguments, "in", "out", cwd=self.folder.name)
@@ -84,19 +84,19 @@ class qa_files(unittest.TestCase):
         short = ["ldpc", "--frame-size", "short"]
         frames = ["viterbi", "--termination", "terminated", "--frame-bits", "94"]
         for words in (["ldpc"], ["viterbi"], frames):
-            self.assertIn("WARNING: in is empty", said(b"", *words))
+            self.assertIn("WARNING: in is empty", errors_of(b"", *words))
         self.assertIn("in ends in the middle of a frame, after 5 of its 16200 items",
-                      said(bytes(16205), *short))
+                      errors_of(bytes(16205), *short))
         self.assertIn("16199 of its 16200 items: these are dropped, and nothing is decoded",
-                      said(bytes(16199), *short))
-        self.assertEqual(said(bytes(2 * 16200), *short), "gpufec: 2 frames, 1.0 iterations\n")
-        self.assertIn("after 4 of its 200 items", said(self.soft[:404], *frames))
-        self.assertIn("after 1 of its 67 items", said(  # 100 stages have 134 values of 4 bits
+                      errors_of(bytes(16199), *short))
+        self.assertEqual(errors_of(bytes(2 * 16200), *short), "gpufec: 2 frames, 1.0 iterations\n")
+        self.assertIn("after 4 of its 200 items", errors_of(self.soft[:404], *frames))
+        self.assertIn("after 1 of its 67 items", errors_of(  # 100 stages have 134 values of 4 bits
             bytes(68), *frames, "--puncturing", "101,110", "--soft-input", "packed4"))
         for whole in (self.soft, self.soft[:-1]):
-            self.assertNotIn("in the middle", said(whole, "viterbi"))
+            self.assertNotIn("in the middle", errors_of(whole, "viterbi"))
         self.assertIn("WARNING: in has 5 items, too few to decode anything",
-                      said(bytes(5), "sync", "--mode", "stream"))
+                      errors_of(bytes(5), "sync", "--mode", "stream"))
 
     def test_WavFileAsSoftValues_GivesWarning(self):
         header = b"\0\0\1\0WAVEfmt "

@@ -184,9 +184,9 @@ class qa_resumed(unittest.TestCase):
                    stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             wait_until(lambda: os.path.exists(self.path), process)
             process.send_signal(number)
-            _, said = process.communicate(timeout=TIMEOUT_S)
+            _, errors = process.communicate(timeout=TIMEOUT_S)
         with open(self.path) as file:
-            return process.returncode, json.load(file), said
+            return process.returncode, json.load(file), errors
 
     def test_KilledProcess_LeavesItsCompletePoints(self):
         status, report, _ = self.check_killed(signal.SIGKILL)
@@ -206,9 +206,9 @@ class qa_resumed(unittest.TestCase):
         self.assertEqual([p["ebn0_db"] for p in report["points"]], [1, 6])
 
     def test_ClosedTerminal_InterruptsRun(self):
-        status, report, said = self.check_killed(signal.SIGHUP)
+        status, report, errors = self.check_killed(signal.SIGHUP)
         self.assertEqual(status, 128 + signal.SIGHUP)
-        self.assertIn(b"interrupted", said)
+        self.assertIn(b"interrupted", errors)
         self.assertIn([p.get("complete", True) for p in report["points"]],
                       ([True], [True, False]))  # the second point may have been started
 

@@ -159,7 +159,7 @@ class qa_usage(unittest.TestCase):
                 ("sync", "--positive-bit=1", "", "--output=llr"),
                 ("sync", "--passes=3", "", "--reads=2"),
                 ("sync", "--marker=011", "", "--codebook=marker --n=8")):
-            said = f"{option.split('=')[0]} has no effect: it applies only to "
+            warning = f"{option.split('=')[0]} has no effect: it applies only to "
             for more, expected in ((others, True), (effective, False)):
                 with self.subTest(decoder, option=option, more=more):
                     arguments = ["decode", decoder, option, *more.split(), os.devnull, "-"]
@@ -167,14 +167,14 @@ class qa_usage(unittest.TestCase):
                         arguments += ["--lengths", os.devnull]
                     result = run(*arguments)
                     self.assertIn(result.returncode, (0, 3), result.stderr)
-                    self.assertEqual(result.stderr.decode().count(said), expected,
+                    self.assertEqual(result.stderr.decode().count(warning), expected,
                                      result.stderr)
         for option, others, effective in (("--positive-bit=0", "--output=packed", ""),
                                      ("--constellation=qpsk", "", "--output=symbols")):
-            said = f"{option.split('=')[0]} has no effect"
+            warning = f"{option.split('=')[0]} has no effect"
             for more, expected in ((others, True), (effective, False)):
                 result = run("encode", "ldpc", option, *more.split(), os.devnull, "-")
-                self.assertEqual(result.stderr.decode().count(said), expected, result.stderr)
+                self.assertEqual(result.stderr.decode().count(warning), expected, result.stderr)
 
     def test_NamesBesideACodeFile_AreReported(self):
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:

@@ -191,11 +191,11 @@ def allocated_bytes():
     """Returns the number of bytes that malloc() has allocated in all threads. A leak raises this
     number; resident memory grows by fragmentation too."""
     try:
-        ask = ctypes.CDLL(None).mallinfo2
+        mallinfo2_of_libc = ctypes.CDLL(None).mallinfo2
     except AttributeError:
         return 0 # a C library without mallinfo2()
-    ask.restype = mallinfo2
-    found = ask()
+    mallinfo2_of_libc.restype = mallinfo2
+    found = mallinfo2_of_libc()
     return found.uordblks + found.hblkhd
 
 

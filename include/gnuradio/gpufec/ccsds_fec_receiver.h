@@ -114,9 +114,9 @@ struct ccsds_fec_receiver_options {
  * them. With a telecommand code (CCSDS 231.0-B) the ccsds_deframer finds and decodes
  * CLTUs, on the CPU.
  *
- * The tags and the PDUs are those of ccsds_deframer. With an LDPC code, \c good tells
- * whether the codeword is valid, and the dictionary has \c ldpc_iterations (long) too.
- * With a convolutional code, tags of gpu_viterbi_pbvd on bits of frames are kept.
+ * The tags and the PDUs are those of ccsds_deframer. With an LDPC code, \c good is true
+ * if the codeword is valid, and the dictionary also has \c ldpc_iterations (long). With a
+ * convolutional code, tags of gpu_viterbi_pbvd on bits of frames are kept.
  *
  * The message port \c pdus sends each frame. The message port \c status sends the status
  * messages of all blocks.

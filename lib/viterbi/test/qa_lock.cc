@@ -474,8 +474,8 @@ TEST(viterbi_lock, EndOfLock_IsTheValueAfterItsLastBit)
     EXPECT_GE(ends, 3u);
 }
 
-// The decoder finds frames where they were sent, and decodes them like a decoder that
-// knows their beginning.
+// The decoder finds frames where they were sent. The bits equal those of a decoder
+// without search that begins at a frame.
 TEST(viterbi_lock, TerminatedFrames_AreFound)
 {
     struct {
@@ -528,7 +528,8 @@ TEST(viterbi_lock, TerminatedFrames_AreFound)
                     EXPECT_LT(lock.first_value, 2 * F);
                     EXPECT_LE(lock.known_value, 20 * F);
                     const auto first = (lock.first_value + cut) / F;
-                    // All bits equal those of a decoder that knows the beginning.
+                    // All bits equal those of a decoder without search that begins at
+                    // this frame.
                     EXPECT_EQ(got.bits, decode_without_search(o, sent.values, first * F));
                 }
             }
@@ -650,8 +651,8 @@ TEST(viterbi_lock, IdleStretchesAndFades_KeepTheLock)
         }
         return decode(viterbi_options{ code }, values);
     };
-    // The lock survives a code sequence, erasures, and constant values, which are no
-    // sequence of this code.
+    // The lock is kept during a code sequence, erasures, and constant values, which are
+    // no sequence of this code.
     for (const auto& got : { with([](std::size_t i) { return i % 2 ? -40 : 40; }),
                              with([](std::size_t) { return 40; }),
                              with([](std::size_t) { return 0; }) }) {

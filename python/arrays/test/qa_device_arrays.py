@@ -42,7 +42,7 @@ class qa_device_arrays(unittest.TestCase):
     def same(self, decode, values, **code):
         """Checks that the GPU decodes an array, in each kind of memory, to the result of the
         CPU."""
-        expected, said = decode(values, backend="cpu", **code)
+        expected, expected_status = decode(values, backend="cpu", **code)
         for where, given in (("device", gpufec.to_device(values)), ("pinned", pinned(values)),
                              ("ordinary", values)):
             found, status = decode(given, **CUDA, **code)
@@ -52,9 +52,9 @@ class qa_device_arrays(unittest.TestCase):
             with self.subTest(where, shape=values.shape, dtype=values.dtype, **code):
                 np.testing.assert_array_equal(found, expected)
                 for name in ("iterations", "unsatisfied"):
-                    if hasattr(said, name):
+                    if hasattr(expected_status, name):
                         np.testing.assert_array_equal(getattr(status, name),
-                                                      getattr(said, name))
+                                                      getattr(expected_status, name))
 
     def test_ViterbiStreamsOnDevice_EqualHostArrays(self):
         for soft_input in ("int8", "float", "packed4"):

@@ -462,14 +462,14 @@ class qa_whole_cluster(unittest.TestCase):
             given = {**words, option: text}
             if decoder == "ldpc":
                 del given["--termination"], given["--frame-bits"]
-            said = io.StringIO()
-            with self.subTest(option, text=text), contextlib.redirect_stderr(said), \
+            errors = io.StringIO()
+            with self.subTest(option, text=text), contextlib.redirect_stderr(errors), \
                     contextlib.redirect_stdout(io.StringIO()), \
                     mock.patch.object(Client, "submit", side_effect=AssertionError):
                 self.assertEqual(there.main([decoder, *itertools.chain(*given.items())]), status)
                 allowed = {"--range": "range|ebn0_db", "--json": "No such file"}
                 name = option[2:].replace("-", "[-_]")
-                self.assertRegex(said.getvalue(), f"^gpufec: .*({allowed.get(option, name)})")
+                self.assertRegex(errors.getvalue(), f"^gpufec: .*({allowed.get(option, name)})")
             self.assertEqual(report.read_text(), "before")
 
     def test_ReportAfterLostScheduler_HasFinishedPoints(self):

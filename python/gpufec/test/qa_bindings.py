@@ -171,7 +171,7 @@ class qa_bindings(unittest.TestCase):
         if the polynomials are those of a known code."""
         for polynomials, doubted in (([109, 79], True), ([0o133, 0o171], False)):
             for block in ("conv_encoder", "gpu_viterbi_pbvd"):
-                said = "155,117 (octal): they are those of CCSDS 1/2, 133,171"
+                message = "155,117 (octal): they are those of CCSDS 1/2, 133,171"
                 # On a busy machine, the thread that writes the log may be late, so a second
                 # attempt waits longer.
                 for seconds in (0.5, 5):
@@ -180,9 +180,9 @@ class qa_bindings(unittest.TestCase):
                          f"gpufec.{block}(polynomials={polynomials})\n"
                          f"time.sleep({seconds})"],
                         check=True, capture_output=True, text=True)
-                    if said in found.stdout + found.stderr or not doubted:
+                    if message in found.stdout + found.stderr or not doubted:
                         break
-                self.assertEqual(said in found.stdout + found.stderr, doubted)
+                self.assertEqual(message in found.stdout + found.stderr, doubted)
 
     def test_Help_ListsBlocksAndPresets(self):
         text = pydoc.render_doc(gpufec, renderer=pydoc.plaintext)

@@ -96,10 +96,10 @@ class decoder_blocks:
                 np.testing.assert_array_equal(output, expected)
                 self.assertEqual(found, tags)
                 self.assertEqual(block.active_backend(), "cpu")
-                said = [line for line in lines if "simulated device 0 failed" in line]
-                self.assertEqual(len(said), 1, lines)
-                self.assertIn("error", said[0])
-                self.assertIn("continues on the CPU without loss of data", said[0])
+                logged = [line for line in lines if "simulated device 0 failed" in line]
+                self.assertEqual(len(logged), 1, lines)
+                self.assertIn("error", logged[0])
+                self.assertIn("continues on the CPU without loss of data", logged[0])
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
     def test_SmallOutputRequests_GiveFramesInParts(self):
@@ -126,9 +126,9 @@ class decoder_blocks:
                     output, _ = self.decode(block)
                 np.testing.assert_array_equal(output, expected)
                 self.assertEqual(block.active_backend(), "cuda")
-                said = [line for line in lines if f"device {failing[0]} failed" in line]
-                self.assertEqual(len(said), 1, lines)
-                self.assertIn("continues on the other devices without loss of data", said[0])
+                logged = [line for line in lines if f"device {failing[0]} failed" in line]
+                self.assertEqual(len(logged), 1, lines)
+                self.assertIn("continues on the other devices without loss of data", logged[0])
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
     def test_FailedDeviceWithoutFallback_EndsFlowgraphWithReason(self):

@@ -155,7 +155,7 @@ class qa_dvbs(unittest.TestCase):
         self.assertEqual([at for at, _ in qa_support.tags_of(tags, "ts_error")],
                          [188 * i for i in wrong])
         begins = [at // 188 for at, _ in qa_support.tags_of(tags, "ts_begin")]
-        # 10 wrong sync bits are allowed, so the search may take the frame before for whole.
+        # 10 wrong sync bits are allowed, so the search may also accept the previous frame.
         first = int(np.flatnonzero(numbers >= 16 + 60)[0])
         self.assertIn(begins, ([0, first], [0, first - 1]))
         events = [pmt.to_python(m) for m in messages.messages]
@@ -203,7 +203,7 @@ class qa_dvbs(unittest.TestCase):
 
     def test_EveryRateAndPhase_IsReceived(self):
         """Each rate, at each rotation, with I and Q exchanged or not, from any symbol on, with the
-        rate given or found. Only packets whose frames are whole are missing."""
+        rate given or found. All packets in complete frames are output."""
         for rate, symbols in self.symbols.items():
             whole = len(symbols) * 2 * eval(rate) // 1632 - 11
             for turn in range(8):

@@ -268,10 +268,10 @@ class qa_fec(unittest.TestCase):
                     self.pdus(decoder(), [np.ones(size, np.float32)] * 2)
                     time.sleep(0.3) # waits for the thread that writes the log
                 with self.subTest(allowed, size=size):
-                    said = re.findall(r"a PDU or packet has (\d+)(?: to (\d+))? soft values: "
+                    logged = re.findall(r"a PDU or packet has (\d+)(?: to (\d+))? soft values: "
                                       rf"(?:allowed are )?{allowed}\. It is not", "".join(lines))
-                    self.assertEqual(len(said), 1, lines)
-                    first, last = said[0]
+                    self.assertEqual(len(logged), 1, lines)
+                    first, last = logged[0]
                     self.assertLessEqual(int(first), size)
                     self.assertGreaterEqual(int(last or first), size)
                     self.assertLessEqual(int(last or first), int(first) + 2)
@@ -414,16 +414,16 @@ class qa_alists(unittest.TestCase):
         path = ALISTS / GENERATORS[0]
         if not path.exists():
             self.skipTest(f"{path.name} is not installed")
-        said = r"looks like a generator matrix \[I P\] of K = 58"
+        logged = r"looks like a generator matrix \[I P\] of K = 58"
         for make in (gpufec.ldpc_code, lambda code_file: gpufec.ldpc_decode(
                 np.zeros((1, 100), np.int8), code_file=code_file)):
-            with self.assertWarnsRegex(UserWarning, said):
+            with self.assertWarnsRegex(UserWarning, logged):
                 make(code_file=str(path))
         for make in (gpufec.gpu_ldpc_dvbs2, gpufec.ldpc_encoder, gpufec.fec_ldpc_decoder.make):
             lines = []
             with support.output_of_process(lines):
                 make(code_file=str(path))
-            self.assertRegex(" ".join(lines), said)
+            self.assertRegex(" ".join(lines), logged)
         for name in GENERATORS:
             checks = parity_checks_of(ALISTS / name)
             with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:

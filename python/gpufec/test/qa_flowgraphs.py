@@ -166,7 +166,7 @@ class qa_layout(unittest.TestCase):
 class qa_compiling(unittest.TestCase):
     def test_EveryExample_Compiles(self):
         """grcc compiles each example. Those whose modules are missing are skipped by name, and grcc
-        says what they need."""
+        names the missing modules."""
         there = [path for path in EXAMPLES if is_there(path.stem)]
         with tempfile.TemporaryDirectory() as folder:
             done = compile_examples(there, folder)

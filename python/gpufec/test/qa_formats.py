@@ -235,8 +235,8 @@ class qa_formats(unittest.TestCase):
         names = {}
         code = re.search(r"(?s)```python\n(.*?)```", PER_FRAME)[1]
         exec(code, names)
-        said, = re.findall(r"# (\d+)\n", code)
-        self.assertEqual(names["values"], int(said))
+        stated, = re.findall(r"# (\d+)\n", code)
+        self.assertEqual(names["values"], int(stated))
         coded = gpufec.conv_encode(np.zeros(816, np.uint8), frame_bits=816, packed_input=False,
                                    packed_output=False, preset="80211_3_4")
         self.assertEqual(coded.size, names["values"])

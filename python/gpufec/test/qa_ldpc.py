@@ -535,12 +535,12 @@ class qa_ldpc(unittest.TestCase):
         """Output LLRs equal those of one flooding iteration of min-sum, which the test computes."""
         checks = [[0, 2, 4, 6], [1, 2, 5, 6], [3, 4, 5, 6]]
         received = np.random.default_rng(3).integers(-30, 31, (50, 7)).astype(np.int8)
-        said = np.zeros((50, 7), int)
+        expected = np.zeros((50, 7), int)
         for check in checks:
             for bit in check:
                 others = received[:, [b for b in check if b != bit]].astype(int)
                 sign = np.where((others < 0).sum(axis=1) % 2, -1, 1)
-                said[:, bit] += sign * np.abs(others).min(axis=1)
+                expected[:, bit] += sign * np.abs(others).min(axis=1)
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)
             file.flush()
@@ -548,9 +548,9 @@ class qa_ldpc(unittest.TestCase):
                               max_iterations=1, precision="int16", llr_scale=12.0)
             extrinsic, _ = decode(received.ravel(), output="extrinsic", **parameters)
             posterior, _ = decode(received.ravel(), output="llr", **parameters)
-        self.assertTrue(np.array_equal(extrinsic.view(np.int8), said.ravel()))
+        self.assertTrue(np.array_equal(extrinsic.view(np.int8), expected.ravel()))
         self.assertTrue(np.array_equal(
-            posterior.view(np.int8), np.clip(said + received, -127, 127).ravel()))
+            posterior.view(np.int8), np.clip(expected + received, -127, 127).ravel()))
 
     def test_ExtrinsicLlr_IsPosteriorMinusChannel(self):
         """Posterior minus extrinsic LLR is exactly the channel LLR where neither saturates. At rate

@@ -582,10 +582,10 @@ class qa_acm(unittest.TestCase):
                 time.sleep(0.3) # waits for the thread that writes the log
             np.testing.assert_array_equal(out, self.messages[0])
             self.assertEqual(block.skipped_frame_count(), 2)
-            said = [line for line in lines if "the code that a tag names is not known" in line]
-            self.assertEqual(len(said), 1, lines)
-            self.assertIn(named, said[0])
-            self.assertIn("(frame_size . short)", said[0])
+            logged = [line for line in lines if "the code that a tag names is not known" in line]
+            self.assertEqual(len(logged), 1, lines)
+            self.assertIn(named, logged[0])
+            self.assertIn("(frame_size . short)", logged[0])
 
     def test_ListsAsTagValues_AreShortInMessages(self):
         circle = pmt.cons(pmt.PMT_T, pmt.PMT_T)
@@ -604,10 +604,10 @@ class qa_acm(unittest.TestCase):
                 run(gpufec.ldpc_encoder(**WIFI), np.zeros(41, np.uint8), [length(0, value)],
                     with_pdus=False)
                 time.sleep(0.3)
-            said = [line for line in lines if "length tag packet_len of" in line]
-            self.assertEqual(len(said), 1, lines)
-            self.assertIn(text, said[0])
-            self.assertLess(len(said[0]), 400)
+            logged = [line for line in lines if "length tag packet_len of" in line]
+            self.assertEqual(len(logged), 1, lines)
+            self.assertIn(text, logged[0])
+            self.assertLess(len(logged[0]), 400)
         # Frees the list step by step, because recursive destructors might overflow the stack.
         while pmt.is_pair(nested):
             nested = pmt.car(nested)

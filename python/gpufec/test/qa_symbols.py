@@ -337,7 +337,7 @@ class qa_symbols(unittest.TestCase):
 
     def test_WrongEsN0_StillGivesWholeFrames(self):
         """If the given Es/N0 is wrong by -10 or 10 dB, each frame still produces n bits, and
-        ldpc_valid tells whether these bits are correct. With 12 dB less noise all are correct."""
+        ldpc_valid is true exactly if they are correct. With 12 dB less noise all are correct."""
         for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
                                               ("16apsk", "3/4", 14), ("32apsk", "3/4", 17)):
             message, sent = transmit(constellation, "short", rate, 3, 41)

@@ -464,11 +464,11 @@ class qa_verdicts(unittest.TestCase):
                     with qa_support.output_of_process(lines):
                         by_any_block(make(), values)
                         time.sleep(0.3) # waits for the thread that writes the log
-                    said = [line for line in lines if "within a frame" in line]
-                    self.assertEqual(len(said), bool(rest), lines)
+                    logged = [line for line in lines if "within a frame" in line]
+                    self.assertEqual(len(logged), bool(rest), lines)
                     if rest:
-                        self.assertIn(level, said[0])
-                        self.assertIn(f"after {rest} of its {frame} items", said[0])
+                        self.assertIn(level, logged[0])
+                        self.assertIn(f"after {rest} of its {frame} items", logged[0])
 
     def test_ArgumentsWithoutEffect_GiveWarning(self):
         viterbi, ldpc, short = gpufec.viterbi_decode, gpufec.ldpc_decode, np.zeros(16200)
@@ -491,10 +491,10 @@ class qa_verdicts(unittest.TestCase):
                     with warnings.catch_warnings(record=True) as caught:
                         warnings.simplefilter("always")
                         function(values, **{**code, **wrong, **more})
-                    said = [str(w.message) for w in caught if "without effect" in str(w.message)]
-                    self.assertEqual(len(said), reports, said)
+                    logged = [str(w.message) for w in caught if "without effect" in str(w.message)]
+                    self.assertEqual(len(logged), reports, logged)
                     if reports:
-                        self.assertIn(next(iter(wrong)), said[0])
+                        self.assertIn(next(iter(wrong)), logged[0])
                         self.assertEqual(caught[0].filename, __file__)
 
     def test_ParametersWithoutEffect_GiveWarning(self):
@@ -512,8 +512,8 @@ class qa_verdicts(unittest.TestCase):
                     with qa_support.output_of_process(lines):
                         block(**{**wrong, **more})
                         time.sleep(0.3)
-                    said = [line for line in lines if "without effect" in line and name in line]
-                    self.assertEqual(len(said), reports, lines)
+                    logged = [line for line in lines if "without effect" in line and name in line]
+                    self.assertEqual(len(logged), reports, lines)
         lines = []
         with qa_support.output_of_process(lines):
             viterbi()

@@ -112,13 +112,13 @@ class qa_sync_map_running(unittest.TestCase):
         symbols, _ = small_frames(40)
         coded = encode(symbols)
         tags = [(7 * i, pmt.mp(KEY), pmt.mp("x")) for i in range(100)]
-        said = []
-        with support.output_of_process(said):
+        logged = []
+        with support.output_of_process(logged):
             out, found = run(tagged_source(coded, tags), decoder(1e-3, mode="stream"))
             time.sleep(0.5) # waits for the thread that writes the log
         np.testing.assert_array_equal(out, symbols)
         self.assertEqual(values(found, KEY), [5] * 40)
-        self.assertFalse([line for line in said if "length" in line], said)
+        self.assertFalse([line for line in logged if "length" in line], logged)
 
     def test_FramesOfImpossibleLength_AreInvalid(self):
         _, frames = small_frames(6)

@@ -200,8 +200,8 @@ class qa_viterbi_devices(unittest.TestCase):
                 graph.connect(support.vector_source(items), decoder, sink)
                 graph.run()
             np.testing.assert_array_equal(sink.data(), expected)
-            said = any("output is copied: its buffer of" in line for line in lines)
-            self.assertEqual(said, copied, lines)
+            logged = any("output is copied: its buffer of" in line for line in lines)
+            self.assertEqual(logged, copied, lines)
 
     def test_StopDuringOutputInPlace_LeavesNoBytesForNextRun(self):
         """If a run is stopped while the device writes to the ring, the bytes that it has output
@@ -273,10 +273,10 @@ class qa_viterbi_devices(unittest.TestCase):
                         output, _ = support.run(support.vector_source(items), decoder)
                     np.testing.assert_array_equal(output, expected)
                     self.assertEqual(decoder.active_backend(), "cpu")
-                    said = [line for line in lines if "simulated device 0 failed" in line]
-                    self.assertEqual(len(said), 1, lines)
-                    self.assertIn("error", said[0])
-                    self.assertIn("continues on the CPU without loss of data", said[0])
+                    logged = [line for line in lines if "simulated device 0 failed" in line]
+                    self.assertEqual(len(logged), 1, lines)
+                    self.assertIn("error", logged[0])
+                    self.assertIn("continues on the CPU without loss of data", logged[0])
 
     def locks(self, exchanged, **parameters):
         """Decodes with phase search. In the stream, I and Q are exchanged or, if `exchanged` is
@@ -323,9 +323,9 @@ class qa_viterbi_devices(unittest.TestCase):
                     output, _ = support.run(support.vector_source(self.items), decoder)
                 np.testing.assert_array_equal(output, expected)
                 self.assertEqual(decoder.active_backend(), "cuda")
-                said = [line for line in lines if f"device {failing[0]} failed" in line]
-                self.assertEqual(len(said), 1, lines)
-                self.assertIn("continues on the other devices without loss of data", said[0])
+                logged = [line for line in lines if f"device {failing[0]} failed" in line]
+                self.assertEqual(len(logged), 1, lines)
+                self.assertIn("continues on the other devices without loss of data", logged[0])
 
     @unittest.skipUnless(SIMULATED, "no simulated devices")
     def test_FailedDeviceAfterUnlock_LosesNoBits(self):
