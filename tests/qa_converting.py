@@ -314,8 +314,8 @@ class qa_converting(unittest.TestCase):
 
     @unittest.skipUnless(ALIST.exists(), "the alist files of gr-fec are not installed")
     def test_RowsOfGrFecLdpc_Decode(self):
-        """The examples before and after decode, and so does each row of the table with the output
-        of gr-fec's encoder in that row."""
+        """The examples before and after the conversion decode, and so do the parameters in each row
+        of the table, with the output of gr-fec's encoder in that row."""
         bits = self.bits[:100 * 152]
         coded = through(bits, fec.encoder(fec.ldpc_encoder_make(str(ALIST)), 1, 1))
         received = soft(coded, 0.3)

@@ -176,7 +176,7 @@ TEST(conv_code, Presets_HaveValidCodesAndSources)
 
 // Options made from a preset have its termination. Otherwise a tail-biting code would be
 // decoded as a stream without an error.
-TEST(viterbi_options, MadeFromPreset_HaveItsTermination)
+TEST(viterbi_options, OptionsFromPreset_HaveItsTermination)
 {
     for (const auto& p : conv_presets()) {
         SCOPED_TRACE(p.name);
