@@ -39,8 +39,8 @@ std::vector<std::string> warning_of_readers(const gr::buffer& buffer, const char
     }
     return { "the buffer of the " + std::string(port) + " in device memory has " +
              std::to_string(readers) + " readers, with which GNU Radio " + gr::version() +
-             " deadlocks (fixed after 3.10.12 by gnuradio pull request 8029): copy the "
-             "items by a block for each reader" };
+             " deadlocks (fixed after 3.10.12 by gnuradio pull request 8029): insert "
+             "a block that copies the items to one output port per reader" };
 }
 
 } // namespace
