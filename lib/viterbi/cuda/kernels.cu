@@ -366,8 +366,8 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup)
                                  setup);
     if (!plan) {
         throw std::runtime_error("cuda_kernel is \"" + setup.cuda_kernel +
-                                 "\": not made for the code " + setup.named.to_string() +
-                                 ", \"auto\" is");
+                                 "\": not available for the code " +
+                                 setup.named.to_string() + ", \"auto\" is");
     }
     return plan;
 }
