@@ -10,6 +10,8 @@ The scheduler inserts the copies between the host's blocks and these ports. With
 library of the simulated devices has a test double of its buffer.
 """
 
+import os
+import time
 import unittest
 
 import numpy as np
@@ -179,6 +181,43 @@ class qa_device_ports(unittest.TestCase):
         values = llrs(20)
         self.compare(gpufec.gpu_ldpc_dvbs2, lambda: support.array_source(values, 5000, 1),
                      frame_size="short", rate="8/9", batch=1)
+
+    def test_FullOutput_IsAwaitedWithoutCalls(self):
+        """The block waits while its output has space for less than a batch and no batch is in
+        flight. The number of calls of work is the ratio of two of GNU Radio's counters."""
+        values = llrs(80)
+        expected, _ = decode(gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu"),
+                             support.vector_source(values))
+        os.environ["GR_CONF_PERFCOUNTERS_ON"] = "True"
+        self.addCleanup(os.environ.pop, "GR_CONF_PERFCOUNTERS_ON")
+        for slots in 1, 3:
+            block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", io="device", batch=7,
+                                          slots=slots, max_latency_ms=10000)
+            block.set_output_multiple(1800)
+            # The next block takes no items, because it has none at its other input.
+            zeros = support.array_source(np.zeros(len(expected), np.uint8), held=True)
+            zeros.limit = 0
+            xor, sink = blocks.xor_bb(), blocks.vector_sink_b()
+            graph = gr.top_block()
+            graph.connect(support.vector_source(values), block, xor, sink)
+            graph.connect(zeros, (xor, 1))
+
+            def calls():
+                return block.pc_work_time_total() / max(1, block.pc_work_time_avg())
+
+            graph.start()
+            self.assertTrue(eventually(lambda: block.nitems_written(0) > 0))
+            written = 0
+            while written < block.nitems_written(0):
+                written = block.nitems_written(0)
+                time.sleep(0.3)
+            before = calls()
+            time.sleep(1)
+            with self.subTest(slots=slots):
+                self.assertLess(calls() - before, 100)
+            zeros.limit, zeros.held = len(expected), False
+            graph.wait()
+            np.testing.assert_array_equal(sink.data(), expected)
 
     def test_SecondRun_EqualsFirst(self):
         values = llrs(6)
