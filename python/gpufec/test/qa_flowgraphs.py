@@ -103,15 +103,16 @@ class qa_layout(unittest.TestCase):
                                 box.bottom <= height, f"{name}: {box}, {width}, {height}")
 
     def test_streams_flow_to_the_right(self):
-        """Each stream connection leads to a block further to the right, so that no line crosses a
-        block."""
+        """Each stream connection leads to a port further to the right, so that no line crosses a
+        block and each arrow is seen."""
         for name, graph in self.drawn():
             for line in graph.connections:
                 if line.source_port.domain == "stream":
                     one, next_one = line.source_block, line.sink_block
-                    right = one.states["coordinate"][0] + qa_canvas.block_size(one)[0]
-                    self.assertLess(right, next_one.states["coordinate"][0],
-                                    f"{name}: {one.name} to {next_one.name}")
+                    right = (one.states["coordinate"][0] + qa_canvas.block_size(one)[0] +
+                             qa_canvas.port_width(one.sources))
+                    left = next_one.states["coordinate"][0] - qa_canvas.port_width(next_one.sinks)
+                    self.assertLess(right + 8, left, f"{name}: {one.name} to {next_one.name}")
 
     def test_a_layout_that_overlaps_is_seen(self):
         graph = self.platform.make_flow_graph(str(EXAMPLES[0]))
