@@ -110,6 +110,13 @@ class qa_device_ports(unittest.TestCase):
             with self.subTest(soft_input=soft_input):
                 self.compare(gpufec.gpu_viterbi_pbvd, source, soft_input=soft_input)
 
+    def test_LargeBatch_HasStatisticsOfTheSamePlaces(self):
+        """A batch with more samples than are copied at once."""
+        coded = support.encode(support.random_bits(1 << 18, 1))
+        values = np.tile(support.soft_values(coded, sigma=0.7, seed=1), 80)
+        self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values),
+                     batch=18 << 10)
+
     def test_ViterbiFrames_EqualHostPorts(self):
         for frame_bits in 64, 1000:
             coded = support.encode_frames(support.random_bits(50 * frame_bits, 1), frame_bits,
@@ -182,6 +189,16 @@ class qa_device_ports(unittest.TestCase):
         self.compare(gpufec.gpu_ldpc_dvbs2, lambda: support.array_source(values, 5000, 1),
                      frame_size="short", rate="8/9", batch=1)
 
+    def held_output(self, block, source, items):
+        """Returns a source, a flowgraph and its sink. The block that reads the output takes no
+        items, because it has none at its other input, until that source sends them."""
+        zeros = support.array_source(np.zeros(items, np.uint8), held=True)
+        zeros.limit = 0
+        graph, xor, sink = gr.top_block(), blocks.xor_bb(), blocks.vector_sink_b()
+        graph.connect(source, block, xor, sink)
+        graph.connect(zeros, (xor, 1))
+        return zeros, graph, sink
+
     def test_FullOutput_IsAwaitedWithoutCalls(self):
         """The block waits while its output has space for less than a batch and no batch is in
         flight. The number of calls of work is the ratio of two of GNU Radio's counters."""
@@ -194,13 +211,8 @@ class qa_device_ports(unittest.TestCase):
             block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", io="device", batch=7,
                                           slots=slots, max_latency_ms=10000)
             block.set_output_multiple(1800)
-            # The next block takes no items, because it has none at its other input.
-            zeros = support.array_source(np.zeros(len(expected), np.uint8), held=True)
-            zeros.limit = 0
-            xor, sink = blocks.xor_bb(), blocks.vector_sink_b()
-            graph = gr.top_block()
-            graph.connect(support.vector_source(values), block, xor, sink)
-            graph.connect(zeros, (xor, 1))
+            zeros, graph, sink = self.held_output(block, support.vector_source(values),
+                                                  len(expected))
 
             def calls():
                 return block.pc_work_time_total() / max(1, block.pc_work_time_avg())
