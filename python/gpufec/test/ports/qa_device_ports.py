@@ -259,6 +259,31 @@ class qa_device_ports(unittest.TestCase):
         graph.wait()
         np.testing.assert_array_equal(sink.data(), expected)
 
+    def test_OutputPendingAtLock_FollowsTheOutputBefore(self):
+        """GNU Radio loses the output that is in the buffer at lock(). Output of frames that the
+        decoder has taken follows after unlock()."""
+        values = llrs(60)
+        expected, _ = decode(gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu"),
+                             support.vector_source(values))
+        for io in "device_in", "device":
+            block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", io=io, batch=7)
+            block.set_output_multiple(1800)
+            source = support.array_source(values, 7000, 1, held=True)
+            source.limit = 42 * 16200
+            zeros, graph, sink = self.held_output(block, source, len(expected))
+            graph.start()
+            self.assertTrue(eventually(lambda: block.nitems_written(0) >= 35 * 1800))
+            time.sleep(1) # the other frames are taken
+            graph.lock()
+            written = block.nitems_written(0)
+            graph.unlock()
+            source.limit, source.held = len(values), False
+            zeros.limit, zeros.held = len(expected), False
+            graph.wait()
+            with self.subTest(io=io):
+                self.assertLess(written, 42 * 1800)
+                np.testing.assert_array_equal(sink.data(), expected[written:])
+
     def test_DeviceThatFails_EndsTheFlowgraph(self):
         if not support.SIMULATED:
             self.skipTest("no simulated devices")
