@@ -43,8 +43,8 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
     """Decodes soft symbols of CCSDS telemetry (CCSDS 131.0-B), or of telecommands (CCSDS 231.0-B),
     to transfer frames.
 
-    The frames are found by their markers. The help of the block ccsds_fec_receiver describes how,
-    and the page docs/reference/ccsds.md which errors a marker may have.
+    The frames are found by their markers, as the help of the block ccsds_fec_receiver describes.
+    The page docs/reference/ccsds.md states how many errors a marker may have.
 
     Args:
         values : soft values of BPSK, QPSK or OQPSK symbols, (items,), in host memory; I
@@ -184,7 +184,7 @@ def ccsds_encode_cltu(frame, code="tc-bch", randomiser="short"):
 
     The CLTU has a start sequence, codewords, the last of which is filled with alternating bits, and
     a tail sequence, except with "tc-ldpc-512". The acquisition and idle sequences before and after
-    it are alternating bits, such as bytes of 0x55.
+    the CLTU are not included; they are alternating bits, such as bytes of 0x55.
 
     Args:
         frame : bytes of the frame, uint8 (bytes,), 1 to 16384, in host memory

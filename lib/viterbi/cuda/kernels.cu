@@ -205,6 +205,11 @@ public:
         return round_up(plan.window, wide::round) / 4 * (Code::states / 4);
     }
 
+    std::size_t blocks_on_all_multiprocessors() const override
+    {
+        return 2 * (std::size_t(register_threads) * d_processors >> Wide);
+    }
+
     void launch(const batch_geometry& g,
                 const device_buffers& memory,
                 cudaStream_t stream,
@@ -361,8 +366,8 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup)
                                  setup);
     if (!plan) {
         throw std::runtime_error("cuda_kernel is \"" + setup.cuda_kernel +
-                                 "\": not made for the code " + setup.named.to_string() +
-                                 ", \"auto\" is");
+                                 "\": not available for the code " +
+                                 setup.named.to_string() + ", \"auto\" is");
     }
     return plan;
 }
