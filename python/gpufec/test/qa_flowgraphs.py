@@ -16,7 +16,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import types
 import unittest
 import wave
 
@@ -217,9 +219,19 @@ class qa_live(unittest.TestCase):
             top.stop()
             top.wait()
             top.close()
+            self.end_probes(module)
 
         self.addCleanup(end)
         return top
+
+    def end_probes(self, module):
+        """Ends the threads of function probes. They call time.sleep() in a loop that never ends,
+        and would raise exceptions when the interpreter has deleted their widgets."""
+        module.time = types.SimpleNamespace(sleep=lambda _: sys.exit()) # ends the calling thread
+        for thread in threading.enumerate():
+            if thread.name.endswith("_probe)"):
+                thread.join(30)
+                self.assertFalse(thread.is_alive(), thread.name)
 
     def wait_for(self, condition, what, seconds=90):
         end = time.monotonic() + seconds
