@@ -38,8 +38,8 @@ struct ccsds_fec_receiver_options {
     //! pseudo-randomiser: "none", "short" (period of 255 bits) or "long" (131,071 bits,
     //! not with telecommand codes)
     std::string randomiser = "short";
-    //! whether bits were sent as changes of the level (NRZ-M), before a convolutional
-    //! encoder if there is one
+    //! whether the bits are NRZ-M encoded; the transmitter does so before convolutional
+    //! encoding
     bool differential = false;
 
     // Input
@@ -52,8 +52,8 @@ struct ccsds_fec_receiver_options {
     //! the bit, 0 or 1, that a positive soft value means
     int positive_bit = 1;
     //! ambiguities to resolve. "bpsk": the sign; "qpsk": also rotation by 90 degrees and
-    //! exchanged I and Q; "oqpsk": also I and Q of a pair in consecutive symbols of the
-    //! input
+    //! exchanged I and Q; "oqpsk": also an offset of one symbol between the I and the Q
+    //! of a pair
     std::string constellation = "bpsk";
     //! phase search of the convolutional code: "auto" or "off", as in gpu_viterbi_pbvd
     std::string lock = "auto";

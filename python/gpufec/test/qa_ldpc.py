@@ -162,7 +162,7 @@ class qa_ldpc(unittest.TestCase):
                     check("dvbt2", size, rate, dtv.STANDARD_DVBT2, frames[size],
                           code_of(rate))
 
-    def test_CodesOfEveryStandard_AreDecoded(self):
+    def test_CodesOfOtherStandards_AreDecoded(self):
         """Codes of other standards, and one with custom puncturing and shortening, are decoded."""
         for parameters, k, sent in (
                 (dict(standard="wifi", frame_size="648", rate="5/6"), 540, 648),

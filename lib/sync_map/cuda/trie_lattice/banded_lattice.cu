@@ -65,8 +65,9 @@ public:
           d_alone(setup.kernels == ten_bit_kernels::banded_lattice_alone)
     {
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the band of drifts");
-        allow_shared(
-            end_kernel, d_end_grid.warps * d_end_layout.warp_bytes, "the ends of frames");
+        allow_shared(end_kernel,
+                     d_end_grid.warps * d_end_layout.warp_bytes,
+                     "the lattice at the ends of frames");
         // With 32 words, the band is used for batches that occupy two warps per
         // multiprocessor: from 8476 frames on an H200
         // (docs/decisions/2026-11-24-sync-band.md). With more words, smaller batches
@@ -171,10 +172,10 @@ private:
     }
 
     // Returns whether the band may be used. Insertions and deletions must be rare, and
-    // the bound must fit a float. With ten_bit_kernels::by_batch, less than 5 % of the
-    // frames may be expected to need another decoding, where the number of insertions and
-    // deletions of a frame has a Poisson distribution. Otherwise, the setup must request
-    // the band.
+    // the bound must fit a float. With ten_bit_kernels::by_batch, the band is used if
+    // less than 5 % of the frames are expected to need another decoding; the number of
+    // insertions and deletions of a frame has a Poisson distribution. With the other
+    // values, the setup must request the band.
     static bool may_use(const setup& s, const sync_geometry& g)
     {
         const auto& c = s.channel;
