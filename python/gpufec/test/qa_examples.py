@@ -190,6 +190,7 @@ class qa_examples(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("gr-fec cc_decoder", done.stdout)
         self.assertIn("No plot: Matplotlib is not installed", done.stdout)
+        self.assertNotIn("no signal", done.stdout + done.stderr)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
     def test_Demo_PrintsResultsAndDrawsPlot(self):

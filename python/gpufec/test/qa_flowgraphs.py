@@ -164,6 +164,15 @@ class qa_layout(unittest.TestCase):
             self.assertTrue(graph.get_option("title"))
             self.assertTrue(graph.options_block.comment)
 
+    def test_IdOfBlock_HidesNoMethod(self):
+        """In generated code, a block is an attribute of the flowgraph. GRC 3.10.12 refuses the names
+        of all methods, and GRC 3.10.5 those of some."""
+        top = gr.top_block()
+        methods = {*dir(top), *dir(getattr(top, "_impl", top))}
+        self.assertIn("lock", methods)
+        for name, graph in self.drawn():
+            self.assertEqual({block.name for block in graph.blocks} & methods, set(), name)
+
 
 @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
 class qa_compiling(unittest.TestCase):
