@@ -37,7 +37,7 @@ void refuse_option(const std::string& name,
                       allowed);
 }
 
-const char* const run_options = R"(
+const char* const run_options_help = R"(
 batch           int            0     work items per batch; 0: chosen from the device
 slots           int            3     batches in flight
 max-latency-ms  real           50    a batch that has not filled after this time is submitted incomplete
@@ -198,12 +198,13 @@ std::string option_values::text(const std::string& name) const
     return has(name) ? d_values[name].as<std::string>() : "";
 }
 
-int option_values::integer(const std::string& name, int least, int most) const
+int option_values::integer(const std::string& name, int minimum, int maximum) const
 {
     const int value = number_of<int>(*this, name, "whole numbers");
-    if (value < least || value > most) {
-        const auto above = most == INT_MAX ? " and above" : " to " + std::to_string(most);
-        refuse_option(name, std::to_string(value), std::to_string(least) + above);
+    if (value < minimum || value > maximum) {
+        const auto above =
+            maximum == INT_MAX ? " and above" : " to " + std::to_string(maximum);
+        refuse_option(name, std::to_string(value), std::to_string(minimum) + above);
     }
     return value;
 }

@@ -248,7 +248,7 @@ def array_rates():
     def cell(*key):
         return f"{rates[key]:,.0f}" if key in rates else "—"
     return table(
-        ["Mb/s, frames per call"] + list(ways),
+        ["Mb/s, frames per call"] + ["pinned" if way == "page-locked" else way for way in ways],
         [[f"{name}, {frames:,}"] + [cell(key, way, frames) for way in ways]
          for name, key, counts in (("Viterbi", "viterbi", (1, 100, 10000, 100000)),
                                    ("LDPC", "ldpc", (1, 100, 10000)),

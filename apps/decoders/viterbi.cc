@@ -327,11 +327,11 @@ public:
 
 private:
     // Maximum number of lock changes that are reported.
-    static constexpr unsigned max_told = 1000;
+    static constexpr unsigned max_reported = 1000;
 
     void tell(const viterbi_lock& lock)
     {
-        if (d_count++ >= max_told) {
+        if (d_count++ >= max_reported) {
             return;
         }
         auto j = json::object({ { "locked", lock.locked },
@@ -568,7 +568,7 @@ decoder_trait viterbi_trait()
     decoder_trait t;
     t.name = "viterbi";
     t.code_options = preset_option() + code_options;
-    t.decoder_options = std::string(decoder_options) + run_options;
+    t.decoder_options = std::string(decoder_options) + run_options_help;
     t.bench = { "Decodes noisy data (Eb/N0 5 dB).", "", R"(
 # How fast this machine decodes the CCSDS code
 gpufec bench viterbi --preset ccsds --seconds 1

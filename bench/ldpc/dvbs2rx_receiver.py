@@ -53,7 +53,7 @@ DEMAPPER = re.compile(r"^        xfecframe_demapper = .*?\)\n", re.M | re.S)
 LLR_PORT = re.compile(r"^        self\.msg_connect\(\(ldpc_decoder, 'llr_pdu'\).*?\)\)\n",
                       re.M | re.S)
 OWN_TRIALS = "self.ldpc_decoder.get_average_trials()"
-ANOTHER = "another dvbs2-rx than that of the page"
+ANOTHER = "this dvbs2-rx differs from that of the page"
 PACKET = 188
 SAMPLES_PER_SYMBOL = 2 # as in dvbs2-tx and dvbs2-rx
 
@@ -177,11 +177,11 @@ def main():
     parser.add_argument("--tx", default=shutil.which("dvbs2-tx"), help="path of dvbs2-tx")
     parser.add_argument("--rx", default=shutil.which("dvbs2-rx"), help="path of dvbs2-rx")
     parser.add_argument("--modcod", default="QPSK1/2")
-    parser.add_argument("--snr", default="1.5", help="Es/N0 in dB, some with commas between")
+    parser.add_argument("--snr", default="1.5", help="Es/N0 in dB; several values are separated by commas")
     parser.add_argument("--pilots", action="store_true", help="send pilots")
     parser.add_argument("--packets", type=int, default=18200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", help="names of receivers, with commas between")
+    parser.add_argument("--only", help="names of receivers, separated by commas")
     parser.add_argument("--other", metavar="COMMIT:PREFIX",
                         help="another version of gr-dvbs2rx, and where it is installed")
     parser.add_argument("--runs", type=int, default=1, help="of each receiver")
@@ -190,7 +190,7 @@ def main():
     options = parser.parse_args()
     if not options.tx or not options.rx:
         parser.error("dvbs2-tx and dvbs2-rx are not found: install gr-dvbs2rx 1.4, "
-                     "or say with --tx and --rx where they are")
+                     "or pass their paths with --tx and --rx")
 
     packets = transport_stream(options.packets, options.seed)
     sent = set(packets)

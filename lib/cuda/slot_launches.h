@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A batch decoder on one device, with slots that kernels of the caller fill and empty,
- * and a condition variable for its completion callback. The caller's kernels run on the
- * slots' streams, so the host does not wait for these kernels. */
+/* A batch decoder on one device, whose slots are filled and emptied by kernels of the
+ * caller, and a condition variable for its completion callback. The caller's kernels run
+ * on the slots' streams, so the host does not wait for these kernels. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
 #define INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
@@ -33,7 +33,7 @@ public:
         }
         d_condition.notify_all();
     }
-    //! Waits until \p finished returns true. Calls \p finished first at once, and then
+    //! Waits until \p finished returns true. Calls \p finished immediately, and then
     //! after each notify() or after 100 ms without one.
     template <class Finished>
     void wait(Finished&& finished)
@@ -109,7 +109,7 @@ public:
             return (n + batch_granularity - 1) / batch_granularity * batch_granularity;
         };
         const auto asked = whole(run.batch);
-        auto work_items = asked ? asked : Traits::cuda_batch(s, run.slots, device);
+        auto work_items = asked ? asked : Traits::cuda_batch(s, run, device);
         const auto chosen = work_items;
         if (!asked && times > 1) {
             work_items = std::max(

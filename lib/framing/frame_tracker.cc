@@ -12,9 +12,9 @@ namespace gr::gpufec::framing {
 
 namespace {
 
-// Returns the number of wrong signs that a marker of soft values may have. Less than two
-// per mille of random positions have as few, so that most of the work is that of the
-// search in hard bits.
+// Returns the number of wrong signs that a marker of soft values may have. Fewer than 1
+// in 500 random positions pass this limit, so most of the work is the search in hard
+// bits.
 unsigned wrong_signs(unsigned bits)
 {
     unsigned errors = 0;
@@ -69,8 +69,8 @@ void frame_tracker::run(const received_bits& bits, bool ended)
     }
 }
 
-// Returns the errors of a marker with hard bits, or the equivalent number for soft
-// values.
+// Returns the number of wrong bits in a marker of hard bits, or the equivalent number for
+// soft values.
 unsigned frame_tracker::errors(double correlation) const
 {
     return std::lround(d_options.marker.bits * (1 - std::abs(correlation)) / 2);
@@ -85,7 +85,7 @@ located_frame frame_tracker::at(const received_bits& bits,
     return { position, orientation, c < 0, c, errors(c) <= d_tolerated.track };
 }
 
-// Returns the frame of the lock at a position.
+// Returns the frame that a lock expects at a position.
 located_frame frame_tracker::expected_at(const received_bits& bits,
                                          std::uint64_t position) const
 {
@@ -361,7 +361,7 @@ bool frame_tracker::track(const received_bits& bits, bool ended)
     if (d_misses > d_options.flywheel) {
         ++d_counts.losses;
         d_locked = false;
-        // find_rival() has tried the positions before.
+        // find_rival() has searched the earlier positions.
         d_at += d_period - d_options.marker.bits + 1;
         return true;
     }

@@ -48,7 +48,7 @@ public:
     struct slot {
         std::byte* input;
         std::byte* output; //!< the slot's own, or borrowed memory of the same layout
-        std::byte *status, *sample_memory; //!< for the device
+        std::byte *status, *sample_memory; //!< destinations of statuses and copied_rows
         Job job{};
         const std::byte* from = nullptr; //!< data to decode: \c input, or borrowed items
         borrowed_output borrowed{};      //!< memory to which a device writes in place

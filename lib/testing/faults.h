@@ -65,7 +65,7 @@ void wait_for_ever();
 
 // Returns from the calling function, which replaces a function of the CUDA runtime, with
 // the error of call(name) if the call must fail.
-#define FAILS_IF_TOLD(name)            \
+#define RETURN_IF_FAULT(name)          \
     do {                               \
         const auto error = call(name); \
         if (error != cudaSuccess) {    \

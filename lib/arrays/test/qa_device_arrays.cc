@@ -78,10 +78,10 @@ void expect_of_all_kinds(const std::vector<T>& in,
             if (to == memory_kind::device && direct.count(from) == 0) {
                 continue;
             }
-            placed_array<T> given(from, in);
+            placed_array<T> placed(from, in);
             placed_array<std::uint8_t> out(
                 to, std::vector<std::uint8_t>(expected.size(), 0xee));
-            EXPECT_EQ(decode(given.data(), out.data()), "cuda");
+            EXPECT_EQ(decode(placed.data(), out.data()), "cuda");
             EXPECT_TRUE(same(out.values(), expected)) << int(from) << ' ' << int(to);
         }
     }
@@ -128,7 +128,7 @@ TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
             sync_array_decoder known(o);
             const auto count = begins.size();
             std::vector<std::uint8_t> expected(count * known.frame_bytes());
-            std::vector<sync_status> told(count), statuses(count);
+            std::vector<sync_status> expected_statuses(count), statuses(count);
             const auto run = [&](sync_array_decoder& decoder,
                                  const void* in,
                                  void* out,
@@ -137,8 +137,10 @@ TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
                     in, begins.data(), lengths.data(), count, nullptr, out, to.data());
                 return decoder.active_backend();
             };
-            EXPECT_EQ(run(known, items.data(), expected.data(), told), "cpu");
-            EXPECT_TRUE(told[0].valid && !told[2].valid && !told[6].valid);
+            EXPECT_EQ(run(known, items.data(), expected.data(), expected_statuses),
+                      "cpu");
+            EXPECT_TRUE(expected_statuses[0].valid && !expected_statuses[2].valid &&
+                        !expected_statuses[6].valid);
             o.backend = backend::cuda;
             sync_array_decoder decoder(o);
             expect_of_all_kinds(
@@ -150,12 +152,13 @@ TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
                 },
                 output == sync_output::symbols ? equal : near);
             for (std::size_t f = 0; f < count; ++f) {
-                EXPECT_EQ(statuses[f].valid, told[f].valid) << f;
-                if (told[f].valid) {
-                    EXPECT_NEAR(
-                        statuses[f].log_probability, told[f].log_probability, 1e-3);
-                    EXPECT_EQ(statuses[f].start_drift, told[f].start_drift);
-                    EXPECT_EQ(statuses[f].end_drift, told[f].end_drift);
+                EXPECT_EQ(statuses[f].valid, expected_statuses[f].valid) << f;
+                if (expected_statuses[f].valid) {
+                    EXPECT_NEAR(statuses[f].log_probability,
+                                expected_statuses[f].log_probability,
+                                1e-3);
+                    EXPECT_EQ(statuses[f].start_drift, expected_statuses[f].start_drift);
+                    EXPECT_EQ(statuses[f].end_drift, expected_statuses[f].end_drift);
                 }
             }
         }
@@ -196,9 +199,8 @@ decoded_codewords decode_on_cpu(ldpc_options o,
 }
 
 // Expects that arrays in each kind of memory decode to the CPU's output.
-void expect_codewords(const ldpc_options& given)
+void expect_codewords(ldpc_options o)
 {
-    auto o = given;
     constexpr std::size_t frames = 11;
     std::mt19937 random(3);
     std::vector<std::int8_t> values(o.codes[0].sent() * frames);
@@ -257,7 +259,7 @@ TEST_F(device_arrays, CodewordsInAnyMemory_DecodeAsOnCpu)
 TEST_F(device_arrays, ManyCodewordsInAnyMemory_DecodeAsOnCpu)
 {
     if (find_cuda_devices().devices[0].name == "emulated") {
-        GTEST_SKIP() << "takes minutes emulated";
+        GTEST_SKIP() << "this test takes minutes on an emulated device";
     }
     ldpc_options o;
     o.codes = { ldpc_code::dvbs2("short", "1/2") };

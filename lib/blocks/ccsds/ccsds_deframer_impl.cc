@@ -120,7 +120,7 @@ int ccsds_deframer_impl::general_work(int noutput_items,
     const auto* const in = static_cast<const std::uint8_t*>(input_items[0]);
     const std::size_t available = ninput_items[0];
     const bool ended = ended_after(*this, available);
-    // Length tags of the input say nothing about the frames.
+    // Length tags of the input are unrelated to the frames.
     read_tags(available,
               [this](const tag_t& tag) { return d_emitter.is_length(tag.key); });
     d_emitter.begin_work(static_cast<std::uint8_t*>(output_items[0]),
@@ -131,7 +131,7 @@ int ccsds_deframer_impl::general_work(int noutput_items,
         if (d_finder.pull(d_frame)) {
             emit(d_frame);
         } else if (taken < available) {
-            // A piece at a time, so that few frames wait for output.
+            // Pushes short pieces, so that few frames wait for output.
             const auto n = std::min(available - taken, d_finder.piece());
             push(in + taken * d_item_size, n);
             taken += n;

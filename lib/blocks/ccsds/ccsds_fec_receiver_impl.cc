@@ -15,7 +15,7 @@ namespace {
 
 using options = ccsds_fec_receiver_options;
 
-// Returns the LDPC code of that name; null if it is not the name of an LDPC code.
+// Returns the LDPC code with this name; null if there is none.
 const ccsds_ldpc_code* find_ldpc(const std::string& name)
 {
     for (const auto& code : ccsds_ldpc_codes()) {
@@ -38,7 +38,7 @@ gpu_viterbi_pbvd_options viterbi_part(const options& given)
     part.lock_presets = given.lock_presets;
     part.lock_memory = given.lock_memory;
     pass_run_options(part, given);
-    part.length_tag_key = ""; // lengths of the input say nothing about frames
+    part.length_tag_key = ""; // lengths of the input are unrelated to frames
     return part;
 }
 

@@ -18,8 +18,8 @@ namespace gr::gpufec {
 
 namespace {
 
-// Size of the memory of the host through which items pass if the decoder does not read or
-// write in place.
+// Size of the host buffer through which items pass if the decoder does not read or write
+// in place.
 constexpr std::size_t host_bytes = 4u << 20;
 
 bool is_before(const std::string& version, int api, int minor)
@@ -39,8 +39,8 @@ std::vector<std::string> warning_of_readers(const gr::buffer& buffer, const char
     }
     return { "the buffer of the " + std::string(port) + " in device memory has " +
              std::to_string(readers) + " readers, with which GNU Radio " + gr::version() +
-             " deadlocks (mended after 3.10.12 by gnuradio pull request 8029): copy the "
-             "items by a block for each reader" };
+             " deadlocks (fixed after 3.10.12 by gnuradio pull request 8029): insert "
+             "a block that copies the items to one output port per reader" };
 }
 
 } // namespace
@@ -71,6 +71,7 @@ void check_port_memory(run_options& run, port_memory io)
                    " elements; allowed is one, the device of the buffers");
     }
     run.backend = backend::cuda;
+    run.input_on_device = true;
 }
 
 gr::io_signature::sptr input_port(port_memory io, std::size_t item_bytes, bool priors)

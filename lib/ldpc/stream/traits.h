@@ -8,6 +8,7 @@
 
 #include "ldpc/model/job.h"
 #include "pipeline/batch_decoder.h"
+#include <gnuradio/gpufec/decoder.h>
 #include <memory>
 #include <string>
 
@@ -34,8 +35,9 @@ struct traits {
                             unsigned threads,
                             const std::string& variant = "");
 
-    static std::size_t cuda_batch(const setup& s, unsigned slots, int device);
-    //! Makes the GPU's decoder. \throws std::runtime_error that says what is missing
+    static std::size_t cuda_batch(const setup& s, const run_options& run, int device);
+    //! Makes the GPU's decoder. \throws std::runtime_error with the reason if the device
+    //! cannot be used
     static decoder
     make_cuda(const setup& s, std::size_t work_items, unsigned slots, int device);
 };

@@ -472,11 +472,11 @@ TEST(pipeline, AbandonedDevice_BorrowedOutputMemoryIsReplaced)
 #endif
     for (const bool replaced : { true, false }) {
         fake_decoder::control gpu, cpu;
-        unsigned wanted = 0, told = 0;
+        unsigned wanted = 0, fail_overs = 0;
         std::array<std::byte, 3> ring{};
         fake_pipeline::hooks h;
         h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
-        h.failed_over = [&](const std::string&, std::size_t) { ++told; };
+        h.failed_over = [&](const std::string&, std::size_t) { ++fail_overs; };
         h.timeout = moment;
         fake_pipeline p(fakes({ &gpu }), 2, h);
         ASSERT_TRUE(p.pin_output(ring.data(), ring.size(), [&] {
@@ -497,7 +497,7 @@ TEST(pipeline, AbandonedDevice_BorrowedOutputMemoryIsReplaced)
         }
         cpu.finish(2); // no effect unless the batch moved to the CPU
         EXPECT_EQ(wanted, 1u);
-        EXPECT_EQ(told, unsigned(replaced));
+        EXPECT_EQ(fail_overs, unsigned(replaced));
         EXPECT_EQ(cpu.submitted, replaced ? std::vector<int>{ 2 } : std::vector<int>());
         EXPECT_EQ(p.active().backend(), "fallback");
         if (replaced) {
@@ -526,7 +526,7 @@ TEST(pipeline, FailedDevice_BorrowedOutputMemoryIsReplacedOnlyIfAbandoned)
     h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
     fake_pipeline p(fakes({ &gpu }), 1, h);
     ASSERT_TRUE(p.pin_output(ring.data(), ring.size(), [] {
-        ADD_FAILURE() << "the device is idle";
+        ADD_FAILURE() << "pages replaced although the device is idle";
         return false;
     }));
     p.submit({ 1 }, nullptr, borrowed_at(&ring[0]));

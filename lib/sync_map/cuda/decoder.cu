@@ -69,8 +69,8 @@ public:
     bool reserve_conversion_buffers() noexcept override { return true; }
 
 private:
-    // Uploads the start metrics and the end metrics of placed frames, and returns them.
-    // The buffer is empty if the setup has no placed frames.
+    // Returns a buffer with the start metrics and the end metrics of placed frames. The
+    // buffer is empty if the setup has no placed frames.
     static buffer<double> ends_of(const setup& setup)
     {
         std::vector<double> ends;
@@ -98,7 +98,8 @@ private:
         return input;
     }
 
-    // Does the same for frames whose beginnings kernels search for.
+    // Copies the table and the items of searching frames in the same way, and returns the
+    // address of their input.
     const std::byte*
     bring_in_search(sync_slot& s, const job& job, const batch_memory& memory)
     {
@@ -197,7 +198,7 @@ private:
 
 } // namespace
 
-std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
+std::size_t traits::cuda_batch(const setup& s, const run_options& run, int device)
 {
     select(device);
     // Without a search, a frame of a stream begins with the final metrics of the previous
@@ -208,7 +209,7 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
     }
     const auto input = s.search ? s.code.frame_bits() * s.item_bytes() : s.input_bytes();
     const auto by_host = std::clamp<std::size_t>(
-        2 * page_locked_bytes / slots / (input + s.output_bytes()), 1, 1 << 14);
+        2 * page_locked_bytes / run.slots / (input + s.output_bytes()), 1, 1 << 14);
     // A wave is the number of frames that a device decodes at once. A batch of one wave
     // or more is a multiple of waves, because a few frames more would take as long as
     // another wave.

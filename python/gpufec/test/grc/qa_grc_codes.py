@@ -56,7 +56,7 @@ def refused(call, *arguments, **parameters):
 
 
 class qa_grc_codes(qa_grc_case.grc_case):
-    def test_ldpc_codes(self):
+    def test_FieldsOfLdpcCode_AcceptOptionsAndConstants(self):
         """Fields accept their options and constant expressions; other values are refused."""
         for right in (dict(), dict(rate="3/5", frame_size="short"), dict(rate="'3/5'"),
                       dict(soft_input="symbols", constellation="'8PSK'.lower()", rate="3/5"),
@@ -115,7 +115,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
         self.assertFalse(all_rates & set(WRONG_RATES) or all_sizes & set(WRONG_SIZES))
         some_of_nr = {"bg1 z2", "bg1 z384", "bg2 z3", "bg2 z208"}
         blocks = dict(self.code_blocks())
-        del blocks["gpufec_dvbs2_fec_receiver"] # see test_modcods_of_the_receiver
+        del blocks["gpufec_dvbs2_fec_receiver"] # has a test of its own
         self.assertEqual(len(blocks), 5)
         for key, block_class in blocks.items():
             is_red = self.checker(key)
@@ -175,7 +175,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertEqual(refused(gpufec.gpu_viterbi_pbvd, preset="dvb_1_2", lock="auto",
                                          lock_presets=[name], backend="cpu"), red)
 
-    def test_WrongLdpcCode_IsToldInWords(self):
+    def test_WrongLdpcCode_IsRedWithReason(self):
         for key, wrong in ((LDPC_DECODER, WRONG_LDPC + WRONG_LDPC_DECODERS),
                            ("gpufec_ldpc_encoder", WRONG_LDPC)):
             for parameters, words in wrong:
@@ -184,7 +184,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     self.assertRegex("\n".join(block.get_error_messages()),
                                      f"Assertion \"'{words}")
 
-    def test_LdpcDefinition_TellsWhatTheLibrarySays(self):
+    def test_LdpcDefinition_HasErrorsOfLibrary(self):
         key = "variable_gpufec_ldpc_decoder_def"
         logging.disable(logging.ERROR) # suppresses GNU Radio Companion's tracebacks
         self.addCleanup(logging.disable, logging.NOTSET)
@@ -204,7 +204,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 else:
                     self.assertEqual(message, "")
 
-    def test_FrameAndRate_OfferWhatTheCodesHave(self):
+    def test_FrameAndRateOptions_IncludeThoseOfEveryCode(self):
         """The options include all frame sizes and rates that the block accepts, and for NR at least
         four sizes and four rates per graph."""
         ldpc = "variable_gpufec_ldpc_decoder_def"
@@ -226,7 +226,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     self.assertGreater(len(sizes), 3)
                     self.assertGreater(len(set(rates) & set(drawn["rate"])), 3)
 
-    def test_Definitions_AreThoseThatTheirScriptWrites(self):
+    def test_Definitions_EqualOutputOfScript(self):
         script = pathlib.Path(DEFINITIONS) / "make_codes.py"
         if not script.exists():
             self.skipTest("the definitions are installed ones")
@@ -238,7 +238,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 text = definition.read_text()
                 self.assertEqual(text, made["with_codes"](text))
 
-    def test_modcods_of_the_receiver(self):
+    def test_ReceiverModcods_AreRedExactlyWhereDecoderRaises(self):
         """dvbs2_fec_receiver is invalid (red) exactly for the MODCODs that the decoder refuses."""
         drawn = self.platform.blocks["gpufec_dvbs2_fec_receiver"]
         options = {p["id"]: p.get("options") for p in drawn.parameters_data}

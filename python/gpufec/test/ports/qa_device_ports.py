@@ -82,9 +82,9 @@ class qa_device_ports(unittest.TestCase):
                                  lambda: support.vector_source(values, numbers(500, 300)),
                                  soft_input=soft_input, packed_output=packed)
 
-    def test_SeveralBatchesInOneCall_WaitForSpaceInTheMemoryOfTheDevice(self):
-        # The output of 3640 parallel blocks is 466 kB. The memory for 1.5 times the output of
-        # three batches is then 2 MiB, of which a device has no smaller part.
+    def test_SeveralBatchesInOneCall_WaitForSpaceInDeviceMemory(self):
+        # The output of 3640 parallel blocks is 466 kB. The memory for 1.5 times the output of three
+        # batches is then 2 MiB, the smallest unit that a device allocates.
         coded = support.encode(support.random_bits(1 << 17, 1))
         values = np.tile(support.soft_values(coded, sigma=0.7, seed=1), 160)
         self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values), batch=3640)
@@ -95,7 +95,7 @@ class qa_device_ports(unittest.TestCase):
         self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values),
                      puncturing=support.CCSDS_7_8)
 
-    def test_LongStream_HasStatisticsOfTheSamePlaces(self):
+    def test_LongStream_HasStatisticsAtSameOffsets(self):
         bits = support.random_bits(5 << 20, 1)
         coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False)
         for soft_input in "int8", "float", "packed4":
@@ -188,7 +188,7 @@ class qa_device_ports(unittest.TestCase):
         np.testing.assert_array_equal(first[0], second[0])
         self.assertEqual(first[1], second[1])
 
-    def test_LockedFlowgraph_GoesOn(self):
+    def test_LockAndUnlock_KeepTakenItems(self):
         """lock() and unlock() keep the items that the block has taken. GNU Radio loses only items
         that are in buffers then, so the source waits until its items are taken."""
         values = llrs(40)
@@ -220,7 +220,7 @@ class qa_device_ports(unittest.TestCase):
         self.assertTrue(any("decoding stops here: simulated device 0 failed" in line
                             for line in lines), lines)
 
-    def test_InputInAnotherFormat_IsSeen(self):
+    def test_InputInAnotherFormat_GivesVerdict(self):
         """The first items are judged although they are in device memory."""
         coded = support.encode(support.random_bits(300000, 1))
         values = support.soft_values(coded, "uint8", 0.5, 1)
@@ -279,7 +279,7 @@ class qa_refusals(unittest.TestCase):
                 make(io="device_in", devices=[0, 1])
 
     @unittest.skipUnless(missing() and "gr-cuda" in str(missing()), "gr-cuda is there")
-    def test_BuildWithoutGrCuda_SaysSo(self):
+    def test_BuildWithoutGrCuda_RefusesWithReason(self):
         with self.assertRaisesRegex(ValueError, "gr-cuda was not found"):
             gpufec.gpu_ldpc_dvbs2(io="device")
 
