@@ -18,6 +18,12 @@ namespace gr::gpufec {
 
 namespace {
 
+// The signature of input and output.
+gr::io_signature::sptr bytes()
+{
+    return gr::io_signature::make(1, 1, sizeof(std::uint8_t));
+}
+
 // Base class of the encoders for codewords and for PPDUs.
 class ldpc_frame_encoder : public encoder_block<ldpc_encoder>
 {
@@ -25,10 +31,7 @@ protected:
     ldpc_frame_encoder(std::size_t input_bits,
                        std::size_t output_bits,
                        const ldpc_encoder_options& given)
-        : gr::block("ldpc_encoder",
-                    gr::io_signature::make(1, 1, sizeof(std::uint8_t)),
-                    gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
-          encoder_block(items_of(input_bits, given.packed_input),
+        : encoder_block(items_of(input_bits, given.packed_input),
                         items_of(output_bits, given.packed_output),
                         given.length_tag),
           d_packed_input(given.packed_input),
@@ -54,7 +57,9 @@ class codeword_encoder : public ldpc_frame_encoder
 {
 public:
     codeword_encoder(const ldpc_code& code, const ldpc_encoder_options& given)
-        : ldpc_frame_encoder(code.k(), code.sent(), given), d_kernel(code)
+        : gr::block("ldpc_encoder", bytes(), bytes()),
+          ldpc_frame_encoder(code.k(), code.sent(), given),
+          d_kernel(code)
     {
         if (!code.warning().empty()) {
             d_logger->warn("{}", code.warning());
@@ -105,7 +110,8 @@ class ppdu_encoder : public ldpc_frame_encoder
 {
 public:
     ppdu_encoder(const wifi_ppdu& ppdu, const ldpc_encoder_options& given)
-        : ldpc_frame_encoder(ppdu.payload_bits(), ppdu.coded_bits(), given),
+        : gr::block("ldpc_encoder", bytes(), bytes()),
+          ldpc_frame_encoder(ppdu.payload_bits(), ppdu.coded_bits(), given),
           d_ppdu(ppdu),
           d_payload(ppdu.payload_bits()),
           d_bits(ppdu.coded_bits())
