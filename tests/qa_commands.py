@@ -6,7 +6,7 @@
 those without surroundings. Checks that presets, scripts and options that pages name exist.
 
 docs/quick-start.md and docs/cpp.md have their own tests, qa_quick_start.py and qa_cpp.py. The named
-examples of docs/converting.md run in qa_converting.py."""
+examples of docs/converting run in qa_converting.py."""
 
 import contextlib
 import importlib.util

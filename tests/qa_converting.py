@@ -2,8 +2,9 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the examples of docs/converting.md, and tests its tables. The code before and after a
-conversion must decode the same input to the sent bits, with at most 0.2 % errors."""
+"""Runs the examples of docs/converting.md and docs/converting/, and tests their tables. The code
+before and after a conversion must decode the same input to the sent bits, with at most 0.2 %
+errors."""
 
 import json
 import os
@@ -30,7 +31,8 @@ import dvbs2rx_receiver # noqa: E402
 import qa_dvbs # noqa: E402
 import qa_support as support # noqa: E402
 
-PAGE = (ROOT / "docs" / "converting.md").read_text(encoding="utf-8")
+PAGE = "\n".join(path.read_text(encoding="utf-8") for path in [
+    ROOT / "docs" / "converting.md", *sorted((ROOT / "docs" / "converting").glob("*.md"))])
 EXAMPLES = dict(re.findall(r"(?s)<!-- example: ([\w ]+) -->\n```\w+\n(.*?)```", PAGE))
 used = set()
 # An alist file that gr-fec installs.

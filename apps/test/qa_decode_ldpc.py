@@ -308,7 +308,7 @@ class qa_circulants(unittest.TestCase):
                 file.write(CIRCULANTS)
             result = run("circulants", alist, base)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn(b"circulants of 2, 1 rows", result.stderr)
+            self.assertIn(b"circulants of size 2, base matrix of 1 rows", result.stderr)
             with open(base) as file:
                 self.assertEqual(file.read(), "lifting 2\n0 1\n")
             values = np.array([9, -9, -9, 0, 9, 9, 0, 9], np.int8).tobytes()

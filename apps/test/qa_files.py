@@ -355,7 +355,8 @@ class qa_files(unittest.TestCase):
             self.assertEqual(process.returncode, 1)
             self.assertIn(b"standard output: Broken pipe", process.stderr)
 
-    def test_EndlessLengthsFile_IsRefused(self):
+    def test_EndlessLengthsFiles_AreReadOnlyAsFarAsNeeded(self):
+        """A file without numbers is refused. Numbers beyond the input cause a warning."""
         # AddressSanitizer reserves terabytes of address space, so its own option sets the limit.
         sanitized = b"__asan_init" in pathlib.Path(tools.plain).read_bytes()
         options = ":".join([*filter(None, [os.environ.get("ASAN_OPTIONS")]),

@@ -9,9 +9,9 @@ gr_dvbs2rx  the receiver with its own decoders
 gpufec      gpu_ldpc_dvbs2 in place of the LDPC decoder
 one_block   gpu_ldpc_dvbs2 in place of four blocks, from the demapper to the descrambler
 
-The variants are made by the changes that docs/converting.md describes. Each variant is also
-measured with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release 1.4 may cut
-packets at wrong places for a long time after a lost frame. --other adds the variants of another
+The variants are made by the changes that docs/converting/gr-dvbs2rx.md describes. Each variant is
+also measured with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release 1.4 may
+cut packets at wrong places for a long time after a lost frame. --other adds the variants of another
 version of gr-dvbs2rx on the same samples; their names begin with other_.
 
 A transport stream of packets of random bytes goes through dvbs2-tx, which adds noise, and then
@@ -42,8 +42,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import results_file  # noqa: E402
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "converting.md"
-# Regular expressions for the parts of dvbs2-rx that docs/converting.md changes.
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "converting" / "gr-dvbs2rx.md"
+# Regular expressions for the parts of dvbs2-rx that the page changes.
 OWN_DECODER = re.compile(r"^        ldpc_decoder = dvbs2rx\.ldpc_decoder_bb\(.*?\)\n", re.M | re.S)
 OWN_DEHEADER = re.compile(r"^        bbdeheader = dvbs2rx\.bbdeheader_bb\(.*?\)\n", re.M | re.S)
 THREE_BLOCKS = re.compile(r"^        ldpc_decoder = .*?^        bbdescrambler = .*?\)\n",
@@ -59,8 +59,8 @@ SAMPLES_PER_SYMBOL = 2 # as in dvbs2-tx and dvbs2-rx
 
 
 def piece(section, begin):
-    """Returns the Python code block that begins with `begin` in a section of docs/converting.md."""
-    text = PAGE.read_text().split(f"\n### {section}\n", 1)[1].split("\n## ", 1)[0]
+    """Returns the Python code block that begins with `begin` behind the heading of a section of the page."""
+    text = PAGE.read_text().split(f"\n## {section}\n", 1)[1]
     return next(one for one in re.findall(r"```python\n(.*?)```", text, re.S)
                 if one.startswith(begin))
 
@@ -114,7 +114,7 @@ def with_one_block(receiver):
 
 def with_our_packets(receiver):
     """Returns a receiver's source code with bbframe_to_ts and its counters, according to the table
-    in docs/converting.md."""
+    in the page."""
     text, deheaders = OWN_DEHEADER.subn(
         lambda _: piece("In `dvbs2-rx`", "        bbdeheader = "), receiver)
     table = PAGE.read_text().split("| gr-dvbs2rx | here |", 1)[1].split("\n\n", 1)[0]

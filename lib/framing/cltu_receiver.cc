@@ -180,6 +180,8 @@ private:
     int decode();
     bool is_tail() const;
     void end_cltu(bool tail);
+    // Returns whether the CLTU has all bytes that its length allows.
+    bool full() const { return d_cltu->bytes.size() >= d_max_bytes; }
 
     const ccsds_telecommand_code d_code;
     const bool d_corrects;
@@ -213,7 +215,7 @@ void cltu_receiver::run(bool ended)
             break;
         }
         if (!whole) {
-            d_counts.cut += !d_cltu->bytes.empty();
+            d_counts.cut += !d_cltu->bytes.empty() && !full();
             end_cltu(false);
             continue;
         }
@@ -221,6 +223,10 @@ void cltu_receiver::run(bool ended)
             { 0, false, false }, d_cltu->end, d_received.size(), d_received.data());
         for (auto& byte : d_received) {
             byte ^= d_cltu->inverted ? 0xff : 0;
+        }
+        if (full()) {
+            end_cltu(is_tail());
+            continue;
         }
         const int corrected = decode();
         // Corrections could make a codeword of a tail sequence with errors.
@@ -232,7 +238,7 @@ void cltu_receiver::run(bool ended)
             d_cltu->bytes.insert(d_cltu->bytes.end(), d_decoded.begin(), d_decoded.end());
             d_cltu->corrected.push_back(corrected);
             d_cltu->end += d_code.codeword_bits;
-            if (d_cltu->bytes.size() >= d_max_bytes) {
+            if (full() && d_tails.empty()) {
                 end_cltu(false);
             }
         }

@@ -96,8 +96,8 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
           - corrected: corrected symbols per codeword, -1 if not correctable, int32 (frames,
             interleaving); (frames, 0) without Reed-Solomon; with telecommand codes the corrected
             bits of a CLTU, int32 (frames,)
-          - tail_found: with telecommand codes, whether a tail sequence ended the CLTU, bool
-            (frames,); false if frame_bytes ended the CLTU
+          - tail_found: with telecommand codes, whether a tail sequence follows the CLTU, bool
+            (frames,)
           - iterations: with LDPC codes the number of iterations, uint32 (frames,)
           - channel_error_rate: bit error rate of the channel, estimated by the Viterbi decoder;
             NaN without a convolutional code

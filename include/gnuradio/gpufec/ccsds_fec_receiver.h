@@ -133,7 +133,8 @@ public:
 
     //! Returns the current backend, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;
-    //! Returns whether frames are being tracked.
+    //! Returns whether frames are being tracked; false while the Viterbi decoder searches
+    //! the phase.
     virtual bool locked() const = 0;
     //! Returns the channel's bit error rate according to the Viterbi decoder; NaN without
     //! a convolutional code.

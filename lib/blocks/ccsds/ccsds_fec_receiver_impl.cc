@@ -104,6 +104,7 @@ ccsds_fec_receiver::sptr ccsds_fec_receiver::make(const options& given)
     blocks.deframer = ccsds_deframer::make(deframer_part(given, convolutional, ldpc));
     if (convolutional) {
         blocks.viterbi = gpu_viterbi_pbvd::make(viterbi_part(given));
+        blocks.searches = folded(given.lock) == "auto";
     }
     if (ldpc) {
         blocks.ldpc = gpu_ldpc_dvbs2::make(ldpc_part(given, *ldpc));
@@ -126,7 +127,7 @@ ccsds_fec_receiver_impl::ccsds_fec_receiver_impl(const chain& blocks)
           gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
       d_blocks(blocks)
 {
-    const auto& [viterbi, deframer, ldpc, frames] = d_blocks;
+    const auto& [viterbi, deframer, ldpc, frames, searches] = d_blocks;
     message_port_register_hier_out(pmt::mp("pdus"));
     message_port_register_hier_out(pmt::mp("status"));
     if (viterbi) {
@@ -151,7 +152,7 @@ ccsds_fec_receiver_impl::ccsds_fec_receiver_impl(const chain& blocks)
 
 std::string ccsds_fec_receiver_impl::active_backend() const
 {
-    const auto& [viterbi, deframer, ldpc, frames] = d_blocks;
+    const auto& [viterbi, deframer, ldpc, frames, searches] = d_blocks;
     return viterbi ? viterbi->active_backend() : ldpc ? ldpc->active_backend() : "cpu";
 }
 

@@ -305,6 +305,32 @@ TEST(Ccsds, DamagedMarkers_AreBridgedByTheFlywheel)
     EXPECT_EQ(uncoded.frames, received(framing, uncoded));
 }
 
+// Behind a Viterbi decoder, the first bits of a stream have many errors.
+TEST(Ccsds, FirstFrameWithDamagedMarker_IsTakenIfItCanBeDecoded)
+{
+    for (const std::size_t before : { 0u, 77u, 5000u }) {
+        for (const bool damaged : { false, true }) {
+            const auto framing = framing_of("ccsds-223", 223);
+            telemetry sent(framing, 4, 31);
+            sent.insert(0, before, 3);
+            for (std::size_t i = 0; i < 8; ++i) {
+                sent.bits[before + 3 * i] ^= 1;
+            }
+            if (damaged) {
+                sent.flip(before + 32, 300);
+            }
+            for (const std::size_t piece : { 7u, 100000u }) {
+                ccsds_frame_finder finder(framing, false);
+                const auto found = find_frames(finder, sent.packed(), piece);
+                EXPECT_EQ(contents(found), damaged ? without(sent, { 0 }) : sent.frames);
+                EXPECT_EQ(finder.counts().locks, 1u);
+                EXPECT_EQ(finder.counts().missed, damaged ? 0u : 1u);
+                EXPECT_EQ(found[0].position, before + (damaged ? sent.period : 0));
+            }
+        }
+    }
+}
+
 TEST(Ccsds, CorrectedSymbols_AreCountedPerCodeword)
 {
     const auto framing = framing_of("ccsds-223", 1115, 5);

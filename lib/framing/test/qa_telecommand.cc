@@ -542,6 +542,34 @@ TEST(Telecommand, KnownFrameLength_RemovesFill)
     }
 }
 
+TEST(Telecommand, KnownLength_TellsWhetherATailFollows)
+{
+    // 98 and 64 bytes fill whole codewords. Both ends of the CLTU coincide then.
+    for (const auto* const code : { "tc-bch", "tc-ldpc-128" }) {
+        auto framing = framing_of(code);
+        framing.frame_bytes = std::string(code) == "tc-bch" ? 98 : 64;
+        const uplink sent(framing, { framing.frame_bytes, framing.frame_bytes });
+        for (const auto& frame : receive(framing, sent.soft())) {
+            EXPECT_TRUE(frame.tail_found) << code;
+        }
+        // A longer CLTU has a codeword there.
+        framing.frame_bytes -= 8;
+        const auto found = receive(framing, sent.soft());
+        ASSERT_EQ(found.size(), 2u) << code;
+        for (const auto& frame : found) {
+            EXPECT_FALSE(frame.tail_found) << code;
+            EXPECT_EQ(frame.bytes.size(), framing.frame_bytes);
+        }
+        // The end of the stream may cut off the tail.
+        auto values = sent.soft();
+        framing.frame_bytes += 8;
+        values.resize(sent.ends[0] - 1);
+        ccsds_frame_finder finder(framing, true);
+        EXPECT_EQ(find_frames(finder, values).size(), 1u);
+        EXPECT_EQ(finder.counts().cut, 0u);
+    }
+}
+
 TEST(Telecommand, WrongRandomiserOfLdpc_GivesVerdict)
 {
     const uplink sent(framing_of("tc-ldpc-128", "none"),

@@ -46,6 +46,7 @@ public:
         std::atomic<bool> fail_submit{ false };
         std::atomic<bool> busy{ false }; // makes wait_idle() fail
         std::atomic<int> locked{ 0 };
+        const void* device_memory = nullptr;
         std::vector<int> submitted;
 
         // Finishes the batch with this number.
@@ -76,7 +77,11 @@ public:
         d_control.notify = [] {};
     }
 
-    batch_limits limits() const override { return { 8, 16, 16, 4 }; }
+    batch_limits limits() const override { return { 8, 16, 16, 4, 32 }; }
+    bool has(const void* memory) const noexcept override
+    {
+        return memory && memory == d_control.device_memory;
+    }
     std::string backend() const override { return d_name; }
     std::string device() const override { return "fake"; }
     bool page_lock(void*, std::size_t) noexcept override
@@ -422,6 +427,30 @@ TEST(pipeline, BorrowedInput_WaitIdleWaitsForAllBatches)
         ASSERT_NE(p.ready(), nullptr);
         EXPECT_EQ(int(p.ready()->output[0]), i);
         p.release();
+    }
+}
+
+TEST(pipeline, InputOnDevice_ReservesSampleMemoryOnce)
+{
+    fake_decoder::control c;
+    std::array<std::byte, 64> host{}, device{};
+    c.device_memory = device.data();
+    fake_pipeline p(fakes({ &c }), 3, {});
+    ASSERT_TRUE(p.pin_input(host.data(), host.size()));
+    EXPECT_EQ(p.filling()->sample_memory, nullptr);
+    p.unpin_input(host.data());
+    EXPECT_EQ(c.locked, 9);
+    const std::byte* first = nullptr;
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(p.pin_input(device.data(), device.size()));
+        auto* const samples = p.filling()->sample_memory;
+        ASSERT_NE(samples, nullptr);
+        EXPECT_EQ(samples, i == 0 ? samples : first);
+        first = samples;
+        samples[31] = std::byte(1);
+        EXPECT_EQ(c.locked, 9 + 3 + 1 - 3);
+        p.unpin_input(device.data());
+        EXPECT_EQ(c.locked, 9 + 3);
     }
 }
 

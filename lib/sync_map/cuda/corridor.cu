@@ -53,7 +53,7 @@ public:
         while (d_warps > 1 && posterior_shared() > most) {
             d_warps /= 2;
         }
-        allow_shared(d_kernels.branches, branch_shared(), "the drift changes");
+        allow_shared(d_kernels.branches, branch_shared(), "the range of drift changes");
         allow_shared(d_kernels.posteriors, posterior_shared(), "the alphabet");
     }
 

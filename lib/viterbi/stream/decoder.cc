@@ -550,6 +550,7 @@ private:
         if (!batch.on_device) {
             return {};
         }
+        constexpr auto most = setup::max_sample_rows;
         auto count = samples.size();
         while (count > 0 && !samples[count - 1].place) { // the last ones may be too short
             --count;
@@ -557,8 +558,8 @@ private:
         if (count > 0 && samples[0].place) {
             batch.rows.push_back(rows_of(samples, 0, 1));
         }
-        if (count > 1 && samples[1].place) {
-            batch.rows.push_back(rows_of(samples, 1, count - 1));
+        for (std::size_t i = 1; i < count && samples[1].place; i += most) {
+            batch.rows.push_back(rows_of(samples, i, std::min(count - i, most)));
         }
         std::vector<copied_rows> copies;
         auto* to = filling()->sample_memory;

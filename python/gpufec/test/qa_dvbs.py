@@ -14,6 +14,7 @@ import numpy as np
 import pmt
 from gnuradio import blocks, dtv, gpufec, gr
 import qa_support
+from qa_viterbi_running import eventually
 
 RATES = {"1/2": dtv.C1_2, "2/3": dtv.C2_3, "3/4": dtv.C3_4, "5/6": dtv.C5_6, "7/8": dtv.C7_8}
 REED_SOLOMON = 2, 8, 0x11d, 255, 239, 8, 51, 8
@@ -288,6 +289,26 @@ class qa_dvbs(unittest.TestCase):
             self.assertIn(event, events)
         self.assertEqual(receiver.active_backend(), "cpu")
         self.assertLess(receiver.channel_error_rate(), 1e-3)
+
+    def test_LostLock_EndsSynchronisation(self):
+        """Without a lock the deframer receives no bits, in which it would miss its frames."""
+        symbols = self.symbols["1/2"]
+        noise = with_noise(np.zeros(100000), 0)
+        source = qa_support.array_source(
+            np.concatenate([symbols, noise]).astype(np.complex64), held=True)
+        source.limit = len(symbols)
+        receiver = gpufec.dvbs_fec_receiver(backend="cpu")
+        graph = gr.top_block()
+        graph.connect(source, receiver, blocks.vector_sink_b())
+        graph.start()
+        try:
+            self.assertTrue(eventually(receiver.synchronised))
+            source.limit += len(noise)
+            self.assertTrue(eventually(lambda: not receiver.locked()))
+            self.assertFalse(receiver.synchronised())
+        finally:
+            source.held = False
+            graph.wait()
 
     def test_LengthTags_AreDropped(self):
         tags = [gr.python_to_tag((at, pmt.mp(key), pmt.from_long(100), pmt.PMT_F))

@@ -16,7 +16,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import types
 import unittest
 import wave
 
@@ -103,15 +105,16 @@ class qa_layout(unittest.TestCase):
                                 box.bottom <= height, f"{name}: {box}, {width}, {height}")
 
     def test_Streams_FlowToTheRight(self):
-        """Each stream connection leads to a block further to the right, so that no line crosses a
-        block."""
+        """Each stream connection leads to a port further to the right, so that no line crosses a
+        block and each arrow is seen."""
         for name, graph in self.drawn():
             for line in graph.connections:
                 if line.source_port.domain == "stream":
                     one, next_one = line.source_block, line.sink_block
-                    right = one.states["coordinate"][0] + qa_canvas.block_size(one)[0]
-                    self.assertLess(right, next_one.states["coordinate"][0],
-                                    f"{name}: {one.name} to {next_one.name}")
+                    right = (one.states["coordinate"][0] + qa_canvas.block_size(one)[0] +
+                             qa_canvas.port_width(one.sources))
+                    left = next_one.states["coordinate"][0] - qa_canvas.port_width(next_one.sinks)
+                    self.assertLess(right + 8, left, f"{name}: {one.name} to {next_one.name}")
 
     def test_OverlappingLayout_IsDetected(self):
         graph = self.platform.make_flow_graph(str(EXAMPLES[0]))
@@ -216,9 +219,19 @@ class qa_live(unittest.TestCase):
             top.stop()
             top.wait()
             top.close()
+            self.end_probes(module)
 
         self.addCleanup(end)
         return top
+
+    def end_probes(self, module):
+        """Ends the threads of function probes. They call time.sleep() in a loop that never ends,
+        and would raise exceptions when the interpreter has deleted their widgets."""
+        module.time = types.SimpleNamespace(sleep=lambda _: sys.exit()) # ends the calling thread
+        for thread in threading.enumerate():
+            if thread.name.endswith("_probe)"):
+                thread.join(30)
+                self.assertFalse(thread.is_alive(), thread.name)
 
     def wait_for(self, condition, what, seconds=90):
         end = time.monotonic() + seconds

@@ -35,7 +35,8 @@ struct trie_weights {
     Row insertion[C + 1]; //!< powers of the weight of an insertion, from 0 on
     Row size;             //!< scale of normalised rows, a power of two of at most 1
     double log_size;
-    double log_index; //!< natural logarithm of the factor per index that rows leave out
+    //! natural logarithm of the factor that each index adds and that rows omit
+    double log_index;
 
     //! log2 of the largest value that a row may reach within an index.
     static constexpr double range = sizeof(Row) == 4 ? 120 : 1000;

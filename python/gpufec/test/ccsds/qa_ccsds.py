@@ -15,6 +15,7 @@ from gnuradio import blocks, gpufec, gr
 
 import ccsds_signals as signals
 import qa_support as support
+from qa_viterbi_running import eventually
 
 
 def receive(values, block, tags=(), wait_for=0):
@@ -275,6 +276,31 @@ class qa_ccsds(unittest.TestCase):
         self.assertEqual(len(states), 12)
         for state in states:
             self.assertAlmostEqual(state["channel_error_rate"], 0.0478, delta=0.01)
+
+    def test_LostViterbiLock_EndsTracking(self):
+        """Frames are not tracked while the phase is searched, although the deframer receives no
+        bits then. Frames behind the next lock have its channel error rate."""
+        _, bits = signals.transmit(6, 1115, 11, "ccsds", interleaving=5)
+        good, bad = (signals.soft(bits, sigma=sigma) for sigma in (0.3, 0.65))
+        noise = signals.soft(np.zeros(60000), sigma=100)
+        source = support.array_source(np.concatenate([good, noise, bad]), held=True)
+        source.limit = len(good)
+        block, sink, top = receiver(interleaving=5), blocks.vector_sink_b(), gr.top_block()
+        top.connect(source, block, sink)
+        top.start()
+        try:
+            self.assertTrue(eventually(block.locked))
+            source.limit += len(noise)
+            self.assertTrue(eventually(lambda: not block.locked()))
+            source.limit += len(bad)
+            self.assertTrue(eventually(block.locked))
+        finally:
+            source.held = False
+            top.wait()
+        rates = [s["channel_error_rate"] for _, s in support.tags_of(sink.tags(), "ccsds_frame")]
+        self.assertEqual(len(rates), 12)
+        self.assertLess(max(rates[:6]), 0.005)
+        self.assertGreater(min(rates[6:]), 0.04)
 
     def test_StatusMessages_HaveEventsAndCounts(self):
         _, bits = signals.transmit(10, 223, 12)

@@ -36,6 +36,7 @@ SAME_AS_DEFAULT = {"preset": "dvb_1_2"}
 # Values that make the fields of a user-defined code effective.
 OWN_CODE = {"preset": "custom", "termination": "terminated", "standard": "file",
             "codebook_kind": "custom"}
+PPDU = {"psdu_bytes", "symbol_bits", "stbc"} # fields that are effective with Wi-Fi only
 
 
 def custom(**parameters):
@@ -297,6 +298,8 @@ class qa_grc(qa_grc_case.grc_case):
             for p in declared.members["make"].parameters:
                 if p.name == "standard" and "code_file" in block.params: # its option "file" is replaced
                     continue
+                if p.name in PPDU:
+                    block.params["standard"].set_value("wifi")
                 field = block.params[p.name]
                 before = field.get_value(), field._stringify_flag, field._lisitify_flag
                 for value in field.options if field.is_enum() else ["some_variable"]:

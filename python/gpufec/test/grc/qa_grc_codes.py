@@ -47,6 +47,10 @@ WRONG_LDPC_DECODERS = [
 ]
 
 
+def words_of(sentence):
+    return set(re.findall(r"\w+", sentence))
+
+
 def refused(call, *arguments, **parameters):
     try:
         call(*arguments, **parameters)
@@ -174,6 +178,58 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertEqual(is_red(lock_presets=["ccsds", name]), red)
                 self.assertEqual(refused(gpufec.gpu_viterbi_pbvd, preset="dvb_1_2", lock="auto",
                                          lock_presets=[name], backend="cpu"), red)
+
+    def test_OptionsOfPpdus_AreRedWithTheWordsOfTheBlock(self):
+        """Invalid options of Wi-Fi PPDUs show the words of the block's exception, and frame_size,
+        which has no effect on PPDUs, is not checked."""
+        ppdu = dict(psdu_bytes=100, symbol_bits=104, stbc="True")
+        both = [{}, dict(symbol_bits=0), dict(psdu_bytes=0), dict(psdu_bytes=-1),
+                dict(psdu_bytes=65536), dict(symbol_bits=-1), dict(symbol_bits=65536),
+                dict(psdu_bytes=65535, symbol_bits=65535), dict(punctured=[0]),
+                dict(shortened=[0]), dict(psdu_bytes=0, symbol_bits=0),
+                dict(psdu_bytes=0, stbc="False"), dict(frame_size="648"),
+                dict(psdu_bytes=0, symbol_bits=0, stbc="False", frame_size="648")]
+        decoder = [dict(output="codeword"), dict(output="llr"), dict(output="extrinsic"),
+                   dict(soft_input="float"), dict(soft_input="symbols"), dict(acm="True"),
+                   dict(named_codes={"other": "other.alist"}), dict(llr_pdu="True"),
+                   dict(io="device_in", backend="cuda"), dict(io="device", backend="cuda")]
+        for key, block_class in self.code_blocks():
+            tried = {LDPC_DECODER: both + decoder, "gpufec_ldpc_encoder": both}.get(key, [])
+            for change in tried:
+                fields = dict(ppdu, **change)
+                given = {n: {"True": True, "False": False}.get(str(v), v)
+                         for n, v in fields.items()}
+                if key == LDPC_DECODER:
+                    given.setdefault("backend", "cpu")
+                _, block = self.graph(key, standard="wifi",
+                                      **{n: str(v) for n, v in fields.items()})
+                with self.subTest(key, **change):
+                    words = re.findall(r"Assertion \"'[^:']+: ([^']+)'",
+                                       "\n".join(block.get_error_messages()))
+                    try:
+                        block_class("wifi", **given)
+                        self.assertEqual(words, [])
+                    except ValueError as error:
+                        self.assertTrue(any(words_of(w) <= words_of(str(error))
+                                            for w in words), (words, str(error)))
+
+    def test_OptionsOfPpdus_HaveNoEffectOnOtherStandards(self):
+        """Other standards hide the fields of PPDUs. Their values are neither checked nor used."""
+        for key in LDPC_DECODER, "gpufec_ldpc_encoder":
+            graph, block = self.graph(key, psdu_bytes="100", symbol_bits="-1", stbc="True")
+            with self.subTest(key):
+                self.assertEqual(self.errors(graph), [])
+                code = self.generated(graph)
+                for given in "psdu_bytes=0", "symbol_bits=0", "stbc=False":
+                    self.assertIn(given, code)
+                if key == LDPC_DECODER:
+                    self.assertTrue(any("set_code" in c for c in block.get_callbacks()))
+                for name, value in dict(standard="wifi", symbol_bits="104").items():
+                    block.params[name].set_value(value)
+                block.rewrite()
+                self.assertIn("psdu_bytes=100", self.generated(graph))
+                self.assertEqual(block.params["frame_size"].hide, "all")
+                self.assertFalse(any("set_code" in c for c in block.get_callbacks()))
 
     def test_WrongLdpcCode_IsRedWithReason(self):
         for key, wrong in ((LDPC_DECODER, WRONG_LDPC + WRONG_LDPC_DECODERS),

@@ -75,7 +75,7 @@ class qa_sync_map(unittest.TestCase):
                              [(3 * n * f, 3 * n) for f in range(50)])
             self.assertEqual([o for o, _ in support.tags_of(tags, "a")], [4 * n])
 
-    def test_Channel_HasEventsOfItsProbabilities(self):
+    def test_Channel_InsertsDeletesAndFlipsWithGivenProbabilities(self):
         bits = support.random_bits(30000, 1)
         clean, _ = run(support.vector_source(bits), gpufec.channel_bsid(0, 0, 0))
         np.testing.assert_array_equal(clean, bits)
