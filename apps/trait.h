@@ -253,12 +253,19 @@ protected:
     std::optional<Result> result; //!< result of the current point so far
 };
 
-//! Sets where the channel is simulated (on the host or on a device) from --channel.
+//! Sets the seed, whether a reference decodes too, the number of threads, and where the
+//! channel is simulated (on the host or on a device).
 template <class Link, class Options>
-void set_channel(channel_options<Link, Options>& simulated_channel,
-                 const option_values& values,
-                 std::unique_ptr<Link> (*make)(const Options&))
+void read_simulation(Options& options,
+                     const option_values& values,
+                     std::unique_ptr<Link> (*make)(const Options&))
 {
+    options.decoder.watch = false;
+    options.seed = values.seed("seed");
+    options.reference = values.has("reference");
+    const int threads = values.integer("sim-threads", 0, 1024);
+    options.threads = threads ? threads : options.decoder.threads;
+    auto& simulated_channel = options.simulated_channel;
     const auto word = values.text("channel");
     simulated_channel.place = word == "host"     ? channel_place::host
                               : word == "device" ? channel_place::device

@@ -6,7 +6,7 @@
 
 #include "bbframe/bbframe_output.h"
 #include "bbframe/packets.h"
-#include "common/refuse.h"
+#include "common/ranges.h"
 #include "demap/rule.h"
 #include "encode.h"
 #include "lab/ldpc/simulation.h"
@@ -323,10 +323,7 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
                                         "--positive-bit, where frames begin"));
     if (options.format == llr_format::float32) {
         const double factor = values.real("llr-factor");
-        require(std::isfinite(factor) && factor > 0,
-                "llr-factor",
-                factor,
-                "finite values above 0");
+        require_above_0("llr-factor", factor);
         stream->set_llr_factor(factor);
     }
     if (has_symbols(values)) {
@@ -480,15 +477,10 @@ public:
         if (options.decoder.soft != ldpc_soft_output::none) {
             refuse_option("output", '"' + values.text("output") + '"', allowed);
         }
-        options.decoder.watch = false;
         code = code_facts(options.decoder);
-        options.seed = values.seed("seed");
         options.min_frame_errors = values.count("min-frame-errors");
         options.max_frames = values.count("max-frames");
-        options.reference = values.has("reference");
-        const int threads = values.integer("sim-threads", 0, 1024);
-        options.threads = threads ? threads : options.decoder.threads;
-        set_channel(options.simulated_channel, values, make_device_channel);
+        read_simulation(options, values, make_device_channel);
         title = title_of(options.decoder, values);
         range = parse_range("range", values.text("range"));
         columns = { { "Eb/N0", "ebn0_db", "%6.2f" },

@@ -474,16 +474,11 @@ public:
           d_spectrum(spectrum_of(options.decoder.code)),
           d_positions(values.has("positions"))
     {
-        options.decoder.watch = false;
         code = code_facts(options.decoder);
-        options.seed = values.seed("seed");
         options.amplitude = values.real("amplitude");
         options.min_errors = values.count("min-errors");
         options.max_bits = values.count("max-bits");
-        options.reference = values.has("reference");
-        const int threads = values.integer("sim-threads", 0, 1024);
-        options.threads = threads ? threads : options.decoder.threads;
-        set_channel(options.simulated_channel, values, make_device_channel);
+        read_simulation(options, values, make_device_channel);
         title = options.decoder.code.to_string() + ", " +
                 termination_name(options.decoder.termination);
         range = parse_range("range", values.text("range"));

@@ -8,9 +8,11 @@
 #define INCLUDED_GPUFEC_BENCH_FLOW_BLOCKS_H
 
 #include <gnuradio/block.h>
+#include <gnuradio/blocks/stream_to_tagged_stream.h>
 #include <gnuradio/gpufec/gpu_sync_map.h>
 #include <gnuradio/gpufec/sync_map.h>
 #include <gnuradio/io_signature.h>
+#include <gnuradio/top_block.h>
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -37,6 +39,22 @@ inline gpu_sync_map_options block_options(double p)
     options.frame_symbols = symbols;
     options.p_insert = options.p_delete = p;
     return options;
+}
+
+// Connects a source of items to a decoder. If \p tagged is true, the items have length
+// tags.
+inline void connect_source(const gr::top_block_sptr& graph,
+                           const gr::block_sptr& source,
+                           const gr::block_sptr& block,
+                           bool tagged)
+{
+    if (tagged) {
+        auto tags = gr::blocks::stream_to_tagged_stream::make(1, 1, frame_items, key);
+        graph->connect(source, 0, tags, 0);
+        graph->connect(tags, 0, block, 0);
+    } else {
+        graph->connect(source, 0, block, 0);
+    }
 }
 
 // A block that has the decoder's rates and tags but outputs zeros.

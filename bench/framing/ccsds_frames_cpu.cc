@@ -10,6 +10,7 @@
 #include "common/cpu_variant.h"
 #include "framing/test/telemetry.h"
 #include "json.h"
+#include "rounds.h"
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
@@ -90,15 +91,8 @@ json measured(const std::string& what,
                           { "bits_per_cpu_s", bits / best } });
 }
 
-} // namespace
-
-int main(int argc, char** argv)
-try {
-    const int rounds = argc > 1 ? std::atoi(argv[1]) : 50;
-    if (rounds < 1) {
-        std::cerr << "usage: ccsds_frames_cpu [ROUNDS]\n";
-        return 1;
-    }
+void measure_all(int rounds)
+{
     constexpr unsigned frames = 200;
     std::mt19937 random(1);
     std::vector<std::uint8_t> noise(1u << 18);
@@ -136,7 +130,11 @@ try {
                                 { "results", rows } })
                      .to_string()
               << '\n';
-} catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';
-    return 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    return bench::main_of_rounds(argc, argv, 50, measure_all);
 }

@@ -10,22 +10,18 @@
  * Usage: ldpc_acm [BACKEND] [SECONDS] [ROUNDS] [EB_N0_DB] */
 
 #include "apps/json.h"
+#include "flow_rate.h"
 #include "ring_source.h"
 #include <gnuradio/blocks/null_sink.h>
 #include <gnuradio/gpufec/gpu_ldpc_dvbs2.h>
 #include <gnuradio/gpufec/ldpc.h>
-#include <gnuradio/top_block.h>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace {
@@ -56,21 +52,6 @@ std::vector<std::int8_t> noisy_frames(double ebn0_db)
     return items;
 }
 
-// Returns the CPU time, in seconds, of the threads of this process whose names begin
-// with \p name.
-double thread_seconds(const std::string& name)
-{
-    double seconds = 0;
-    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-        std::string comm;
-        std::uint64_t ns = 0;
-        std::getline(std::ifstream(task.path() / "comm") >> std::ws, comm);
-        std::ifstream(task.path() / "schedstat") >> ns;
-        seconds += comm.compare(0, name.size(), name) == 0 ? double(ns) * 1e-9 : 0;
-    }
-    return seconds;
-}
-
 struct result {
     double bits_per_s, block, source, iterations;
 };
@@ -95,26 +76,9 @@ result measure(const std::string& backend,
         gnuradio::make_block_sptr<bench::ring_source>(items, 100u << 20, std::move(tags));
     graph->connect(source, 0, block, 0);
     graph->connect(block, 0, gr::blocks::null_sink::make(1), 0);
-    using clock = std::chrono::steady_clock;
-    const auto sleep = [](double s) {
-        std::this_thread::sleep_for(std::chrono::duration<double>(s));
-    };
-    graph->start();
-    sleep(0.6);
-    const auto begin = clock::now();
-    const auto before = block->nitems_written(0);
-    const auto block_before = thread_seconds("gpu_ldpc"),
-               source_before = thread_seconds("ring_source");
-    sleep(seconds);
-    const auto bytes = block->nitems_written(0) - before;
-    const std::chrono::duration<double> took = clock::now() - begin;
-    const result r{ 8.0 * double(bytes) / took.count(),
-                    (thread_seconds("gpu_ldpc") - block_before) / took.count(),
-                    (thread_seconds("ring_source") - source_before) / took.count(),
-                    block->mean_iterations() };
-    graph->stop();
-    graph->wait();
-    return r;
+    const auto rate =
+        bench::measure_flow(graph, block, 0.6, seconds, { "gpu_ldpc", "ring_source" });
+    return { 8 * rate.items, rate.load[0], rate.load[1], block->mean_iterations() };
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 
 #include "common/cpu_variant.h"
 #include "json.h"
+#include "rounds.h"
 #include <gnuradio/gpufec/reed_solomon.h>
 #include <algorithm>
 #include <cstdlib>
@@ -146,15 +147,8 @@ measured gr_fec_decoding(unsigned errors)
 }
 #endif
 
-} // namespace
-
-int main(int argc, char** argv)
-try {
-    const int rounds = argc > 1 ? std::atoi(argv[1]) : 200;
-    if (rounds < 1) {
-        std::cerr << "usage: reed_solomon_cpu [ROUNDS]\n";
-        return 1;
-    }
+void measure_all(int rounds)
+{
     const auto code = reed_solomon_code::standard("ccsds-223");
     std::vector<measured> all;
     for (const auto& variant : cpu_variants()) {
@@ -194,7 +188,11 @@ try {
                                 { "results", rows } })
                      .to_string()
               << '\n';
-} catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';
-    return 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    return bench::main_of_rounds(argc, argv, 200, measure_all);
 }

@@ -11,19 +11,14 @@
 
 #include "apps/json.h"
 #include "flow_blocks.h"
+#include "flow_rate.h"
 #include "lab/sync_map/simulation.h"
 #include "pipeline/cpu_decoder.h"
 #include "sync_map/stream/traits.h"
 #include <gnuradio/blocks/null_sink.h>
-#include <gnuradio/blocks/stream_to_tagged_stream.h>
-#include <gnuradio/top_block.h>
-#include <chrono>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <string>
-#include <thread>
 #include <vector>
 
 using namespace gr::gpufec;
@@ -83,24 +78,6 @@ private:
     const setup d_setup;
 };
 
-// Returns the CPU seconds of the threads of the block \p name. GNU Radio names a thread
-// after its block, and Linux truncates the name.
-double thread_seconds(const std::string& name)
-{
-    double seconds = 0;
-    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-        std::ifstream comm(task.path() / "comm"), stat(task.path() / "schedstat");
-        std::string text;
-        double ns = 0;
-        std::getline(comm, text);
-        stat >> ns;
-        if (text.rfind(name.substr(0, 9), 0) == 0) {
-            seconds += 1e-9 * ns;
-        }
-    }
-    return seconds;
-}
-
 // A source that repeats the received items endlessly.
 class items_source : public gr::sync_block
 {
@@ -133,35 +110,16 @@ json measure(const std::string& name,
 {
     auto graph = gr::make_top_block(name);
     auto source = gnuradio::make_block_sptr<items_source>(items);
-    if (tagged) {
-        auto tags = gr::blocks::stream_to_tagged_stream::make(1, 1, frame_items, key);
-        graph->connect(source, 0, tags, 0);
-        graph->connect(tags, 0, block, 0);
-    } else {
-        graph->connect(source, 0, block, 0);
-    }
+    connect_source(graph, source, block, tagged);
     const auto size = block->output_signature()->sizeof_stream_item(0);
     graph->connect(block, 0, gr::blocks::null_sink::make(size), 0);
-    using clock = std::chrono::steady_clock;
-    const auto sleep = [](double s) {
-        std::this_thread::sleep_for(std::chrono::duration<double>(s));
-    };
-    graph->start();
-    sleep(1);
-    const auto begin = clock::now();
-    const auto before = block->nitems_written(0);
-    const auto cpu = thread_seconds(block->name());
-    sleep(seconds);
-    const auto frames = double(block->nitems_written(0) - before) / per_frame;
-    const auto used = thread_seconds(block->name()) - cpu;
-    const std::chrono::duration<double> took = clock::now() - begin;
-    graph->stop();
-    graph->wait();
+    const auto rate = measure_flow(graph, block, 1, seconds, { block->name() });
+    const auto frames = rate.items / per_frame;
     return json::object()
         .add("name", name)
-        .add("frames_per_s", frames / took.count())
-        .add("own_thread_of_a_core", used / took.count())
-        .add("own_thread_us_per_frame", frames > 0 ? used / frames * 1e6 : 0);
+        .add("frames_per_s", frames)
+        .add("own_thread_of_a_core", rate.load[0])
+        .add("own_thread_us_per_frame", frames > 0 ? rate.load[0] / frames * 1e6 : 0);
 }
 
 } // namespace

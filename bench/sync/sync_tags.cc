@@ -9,15 +9,12 @@
 
 #include "apps/json.h"
 #include "flow_blocks.h"
+#include "flow_rate.h"
 #include <gnuradio/blocks/null_sink.h>
 #include <gnuradio/blocks/null_source.h>
-#include <gnuradio/blocks/stream_to_tagged_stream.h>
-#include <gnuradio/top_block.h>
-#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace {
@@ -31,28 +28,9 @@ double rate(const gr::block_sptr& block, double seconds, bool tagged)
 {
     auto graph = gr::make_top_block("sync_tags");
     auto source = gr::blocks::null_source::make(1);
-    if (tagged) {
-        auto tags = gr::blocks::stream_to_tagged_stream::make(1, 1, frame_items, key);
-        graph->connect(source, 0, tags, 0);
-        graph->connect(tags, 0, block, 0);
-    } else {
-        graph->connect(source, 0, block, 0);
-    }
+    connect_source(graph, source, block, tagged);
     graph->connect(block, 0, gr::blocks::null_sink::make(1), 0);
-    using clock = std::chrono::steady_clock;
-    const auto sleep = [](double s) {
-        std::this_thread::sleep_for(std::chrono::duration<double>(s));
-    };
-    graph->start();
-    sleep(0.5);
-    const auto begin = clock::now();
-    const auto before = block->nitems_written(0);
-    sleep(seconds);
-    const auto items = block->nitems_written(0) - before;
-    const std::chrono::duration<double> took = clock::now() - begin;
-    graph->stop();
-    graph->wait();
-    return double(items) / symbols / took.count();
+    return measure_flow(graph, block, 0.5, seconds).items / symbols;
 }
 
 } // namespace

@@ -4,11 +4,12 @@
 /* Simulates an LDPC code on a device: sends the codewords of frame_source in rotation,
  * adds noise, decodes, and counts wrong bits. The counts equal those of the host. */
 
-#include "common/host_memory.h"
 #include "common/packed_bits.h"
 #include "lab/device_channel.cuh"
+#include "ldpc/model/value_types.h"
 #include "ldpc/stream/frame_batch.h"
 #include "ldpc/stream/input_format.h"
+#include "ldpc/stream/sent_values.h"
 #include "ldpc/stream/traits.h"
 #include "simulation.h"
 #include <algorithm>
@@ -24,18 +25,13 @@ using namespace on_device;
 constexpr unsigned group_values = 16;
 constexpr unsigned words_in_turn = frame_source::words;
 
-// Values in frames_sent::sources for a punctured and for a shortened position.
-constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
-
 // Sent codewords and noise of a simulation, for receive().
 struct frames_sent {
     counter_random noise;
     unsigned n, sent;
-    const std::uint32_t* bits; // sent bits of each codeword, lowest bit first
-    unsigned words;            // number of 32-bit words per codeword
-    // For each codeword position: the index of its sent bit, no_value or certain_zero.
-    // nullptr if all bits are sent in order.
-    const std::uint32_t* sources;
+    const std::uint32_t* bits;    // sent bits of each codeword, lowest bit first
+    unsigned words;               // number of 32-bit words per codeword
+    const std::uint32_t* sources; // sources_of(); nullptr if all bits are sent in order
 };
 
 /* Writes the decoder's input values for \p frames frames, beginning with frame \p first.
@@ -105,14 +101,6 @@ __global__ void compare(std::uint64_t first,
     }
 }
 
-struct locked_memory : host_memory {
-    explicit locked_memory(std::size_t bytes) : host_memory(bytes)
-    {
-        page_lock(data(), size());
-    }
-    ~locked_memory() { page_unlock(data()); }
-};
-
 struct channel_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
     std::unique_ptr<locked_memory> status;
@@ -137,13 +125,12 @@ public:
           d_output_words(unsigned(d_setup.frame_output_bytes(d_code) / 4)),
           d_errors(d_work_items)
     {
-        cudaDeviceProp properties;
-        check(cudaGetDeviceProperties(&properties, d_device), "device properties");
-        d_name = properties.name;
         const frame_source source(options.decoder, options.ebn0_db, options.seed);
         d_tables = copied(tables_of(source, options.decoder));
         take_codewords(source);
-        take_sources();
+        if (!d_code.sent_positions().empty()) {
+            d_sources = copied(sources_of(d_code));
+        }
         d_frames.push_back({ source.int8_channel().random(),
                              d_code.n(),
                              d_code.sent(),
@@ -159,7 +146,7 @@ public:
         }
     }
 
-    std::string device() const override { return d_name; }
+    std::string device() const override { return device_name(); }
 
     void run(std::uint64_t frames, const taker& take) override
     {
@@ -208,18 +195,10 @@ private:
             .convert(received.data(), 0, received.size(), steps.data());
         auto* const certain = &steps[257 * size];
         const auto limit = rule.channel_limit;
-        switch (d_setup.precision) {
-        case ldpc_precision::int8:
-            *certain = std::byte(std::int8_t(limit));
-            break;
-        case ldpc_precision::int16: {
-            const auto value = std::int16_t(limit);
+        with_channel_value(d_setup.precision, [&](auto value) {
+            value = decltype(value)(limit);
             std::memcpy(certain, &value, size);
-            break;
-        }
-        default:
-            std::memcpy(certain, &limit, size);
-        }
+        });
         const auto begin = tables.size();
         tables.resize(begin + steps.size() / 8);
         std::memcpy(&tables[begin], steps.data(), (tables.size() - begin) * 8);
@@ -254,24 +233,6 @@ private:
         d_counted = copied(counted);
     }
 
-    void take_sources()
-    {
-        const auto& sent = d_code.sent_positions();
-        if (sent.empty()) {
-            return;
-        }
-        std::vector<std::uint32_t> sources(d_code.n(), no_value);
-        for (const auto position : d_code.shortened()) {
-            sources[position] = certain_zero;
-        }
-        for (std::size_t i = 0; i < sent.size(); ++i) {
-            if (sent[i] != ldpc_code::fill) {
-                sources[sent[i]] = std::uint32_t(i);
-            }
-        }
-        d_sources = copied(sources);
-    }
-
     void fill(channel_slot& s, unsigned number)
     {
         if (s.tabled != s.frames) {
@@ -288,16 +249,8 @@ private:
                   "copy of the table");
             s.tabled = s.frames;
         }
-        switch (d_setup.precision) {
-        case ldpc_precision::int8:
-            make_values<std::int8_t>(s);
-            break;
-        case ldpc_precision::int16:
-            make_values<std::int16_t>(s);
-            break;
-        default:
-            make_values<float>(s);
-        }
+        with_channel_value(d_setup.precision,
+                           [&](auto value) { make_values<decltype(value)>(s); });
         submit(s,
                number,
                s.job,
@@ -360,7 +313,6 @@ private:
     const ldpc_code d_code;
     const batch_limits d_limits;
     const unsigned d_output_words; // 32-bit words of decoder output per frame
-    std::string d_name;
     std::unique_ptr<buffer<std::uint64_t>> d_tables;
     std::unique_ptr<numbers> d_bits, d_right, d_counted, d_sources;
     std::vector<frames_sent> d_frames; // one element, with pointers into the tables above

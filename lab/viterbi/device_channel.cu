@@ -181,9 +181,6 @@ public:
           d_table_words(unsigned(d_tables->bytes() / sizeof(std::uint64_t))),
           d_count(1)
     {
-        cudaDeviceProp properties;
-        check(cudaGetDeviceProperties(&properties, d_device), "device properties");
-        d_name = properties.name;
         const auto limits = d_setup.limits(d_work_items);
         for (auto& s : d_slots) {
             ensure(s.input, limits.input_bytes);
@@ -192,7 +189,7 @@ public:
         ensure(d_wrong, limits.output_bytes / 4 + 1);
     }
 
-    std::string device() const override { return d_name; }
+    std::string device() const override { return device_name(); }
 
     void run(std::uint64_t bits, const taker& take) override
     {
@@ -394,7 +391,6 @@ private:
     const message d_message;
     const std::unique_ptr<buffer<std::uint64_t>> d_tables;
     const unsigned d_table_words;
-    std::string d_name;
     std::unique_ptr<buffer<std::uint64_t>> d_wrong;
     const buffer<unsigned> d_count;
     std::vector<std::uint64_t> d_words, d_bits;

@@ -99,18 +99,11 @@ void cuda::arrays::launch_give_bits(const std::uint8_t* from,
                                     std::uint8_t* to,
                                     cudaStream_t stream)
 {
-    const auto bytes = rows * (packed ? (bits + 7) / 8 : bits);
+    const auto bytes = rows * items_of(bits, packed);
     const auto bits_of = packed ? give_bits<true> : give_bits<false>;
     bits_of<<<blocks_of(bytes), threads, 0, stream>>>(
         from, row_bytes, positions, rows, bits, to);
     check(cudaGetLastError(), "kernel launch");
-}
-
-std::string cuda::arrays::name_of(int device)
-{
-    cudaDeviceProp properties;
-    check(cudaGetDeviceProperties(&properties, device), "device properties");
-    return properties.name;
 }
 
 memory_place place_of(const void* data)

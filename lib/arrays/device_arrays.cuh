@@ -1,18 +1,19 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Shared parts of the decoders of arrays on CUDA devices: batch sizes, pinned memory, and
- * copies and conversions of input and output. */
+/* Shared parts of the decoders of arrays on CUDA devices: batch sizes, and copies and
+ * conversions of input and output. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_CUH
 #define INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_CUH
 
-#include "common/host_memory.h"
+#include "common/packed_bits.h"
 #include "cuda/slot_launches.h"
 #include "device_arrays.h"
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace gr::gpufec::cuda::arrays {
 
@@ -69,22 +70,39 @@ struct array_slot : round_slot {
     event arrived; // records the end of the copy of input from the host
 };
 
-//! Base class of array decoders on a device. For the parameters of the template and the
-//! constructor, see slot_rounds (slot_launches.h).
-template <class Traits, class Slot>
-class device_arrays : public slot_rounds<Traits, Slot>
+//! Slot of a decoder of frames with a status and a table entry per frame.
+struct frames_slot : array_slot {
+    std::unique_ptr<locked_memory> statuses, table;
+    // Index of the batch's first frame, and number of its frames.
+    std::size_t first = 0, frames = 0;
+
+    void allocate(std::size_t status_bytes, std::size_t table_bytes)
+    {
+        statuses = std::make_unique<locked_memory>(status_bytes);
+        table = std::make_unique<locked_memory>(table_bytes);
+    }
+    std::byte* output_bytes() const
+    {
+        return reinterpret_cast<std::byte*>(output->get());
+    }
+};
+
+//! Base class of array decoders on a device, with the interface \p Decoder. For the other
+//! parameters of the template and for those of the constructor, see slot_rounds
+//! (slot_launches.h).
+template <class Decoder, class Traits, class Slot>
+class device_arrays : public Decoder, protected slot_rounds<Traits, Slot>
 {
 public:
-    device_arrays(const typename Traits::setup& s,
-                  const run_options& run,
-                  int device,
-                  unsigned times = 1,
-                  bool caller_format = false)
-        : slot_rounds<Traits, Slot>(s, run, device, times, caller_format)
+    std::string device() const override { return this->device_name(); }
+
+protected:
+    template <class... Arguments>
+    explicit device_arrays(Arguments&&... arguments)
+        : slot_rounds<Traits, Slot>(std::forward<Arguments>(arguments)...)
     {
     }
 
-protected:
     using slot_rounds<Traits, Slot>::d_chosen;
     using slot_rounds<Traits, Slot>::d_work_items;
     using slot_rounds<Traits, Slot>::ensure;
@@ -113,8 +131,7 @@ protected:
                      bool packed,
                      std::byte* out)
     {
-        const std::size_t items = packed ? (bits + 7) / 8 : bits;
-        const auto bytes = rows * items;
+        const auto bytes = rows * items_of(bits, packed);
         const bool there = place_of(out).kind == memory_kind::device;
         auto* const to =
             there ? reinterpret_cast<std::uint8_t*>(out) : ensure(s.dense, bytes);
@@ -159,25 +176,6 @@ protected:
 
 private:
     const stream d_copies;
-};
-
-std::string name_of(int device);
-
-//! Pinned host memory of a slot.
-class locked_memory
-{
-public:
-    explicit locked_memory(std::size_t bytes) : d_memory(bytes)
-    {
-        page_lock(d_memory.data(), bytes);
-    }
-    ~locked_memory() { page_unlock(d_memory.data()); }
-    locked_memory(const locked_memory&) = delete;
-    std::byte* data() const { return d_memory.data(); }
-    std::size_t size() const { return d_memory.size(); }
-
-private:
-    const host_memory d_memory;
 };
 
 } // namespace gr::gpufec::cuda::arrays

@@ -4,6 +4,7 @@
 /* LDPC decoding of arrays of channel values. */
 
 #include "array_decoder.h"
+#include "common/packed_bits.h"
 #include "common/refuse.h"
 #include "drive.h"
 #include "ldpc/stream/frame_judge.h"
@@ -54,7 +55,7 @@ public:
         const std::size_t bits = d_ppdu ? d_ppdu->payload_bits()
                                  : all  ? code().n()
                                         : code().k();
-        return d_packed && !soft() ? (bits + 7) / 8 : bits;
+        return items_of(bits, d_packed && !soft());
     }
 
     void decode(const void* in, std::size_t frames, void* out, status* statuses)

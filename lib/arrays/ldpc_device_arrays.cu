@@ -4,7 +4,9 @@
 /* LDPC decoding of arrays on CUDA devices. */
 
 #include "device_arrays.cuh"
+#include "ldpc/model/value_types.h"
 #include "ldpc/stream/frame_batch.h"
+#include "ldpc/stream/sent_values.h"
 #include "ldpc/stream/traits.h"
 
 namespace gr::gpufec {
@@ -13,8 +15,6 @@ using namespace cuda;
 using namespace cuda::arrays;
 
 namespace {
-
-constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 
 // Computes the channel values of all \p n bits of each codeword. A codeword has \p sent
 // transmitted values in \p from; in \p to, codewords begin \p stride values apart.
@@ -36,7 +36,7 @@ __global__ void convert_sent(const From* from,
     for (std::size_t r = blockIdx.y; r < codewords; r += gridDim.y) {
         for (auto i = first_item(); i < n; i += item_stride()) {
             const auto source = sources[i];
-            float x = source == certain_zero ? limit : 0.0f;
+            float x = source == ldpc::certain_zero ? limit : 0.0f;
             if (source < sent) {
                 x = __fmul_rn(value_of(from[r * sent + source]), factor);
             }
@@ -45,17 +45,14 @@ __global__ void convert_sent(const From* from,
     }
 }
 
-struct ldpc_array_slot : array_slot {
-    std::unique_ptr<locked_memory> statuses, table;
+struct ldpc_array_slot : frames_slot {
     // The table has each frame's offset and factors, see ldpc::frame_batch.
     std::size_t tabled = 0; // number of frames in the table
     ldpc::job job;
-    // Index of the batch's first frame, and number of its frames.
-    std::size_t first = 0, frames = 0;
 };
 
-class device_ldpc_arrays final : public device_ldpc,
-                                 private device_arrays<ldpc::traits, ldpc_array_slot>
+class device_ldpc_arrays final
+    : public device_arrays<device_ldpc, ldpc::traits, ldpc_array_slot>
 {
 public:
     device_ldpc_arrays(const ldpc_options& options, bool packed, int device)
@@ -70,37 +67,23 @@ public:
           d_options(options),
           d_packed(packed),
           d_code(options.codes[0]),
-          d_limits(d_setup.limits(d_work_items)),
-          d_name(name_of(device))
+          d_limits(d_setup.limits(d_work_items))
     {
         if (!options.codeword && d_setup.bits &&
             !(d_setup.message_only && d_code.systematic_prefix())) {
             d_positions = copied(d_code.message_positions());
         }
-        if (const auto& sent = d_code.sent_positions(); !sent.empty()) {
-            std::vector<std::uint32_t> sources(d_code.n(), no_value);
-            for (const auto bit : d_code.shortened()) {
-                sources[bit] = certain_zero;
-            }
-            for (std::size_t i = 0; i < sent.size(); ++i) {
-                if (sent[i] != ldpc_code::fill) {
-                    sources[sent[i]] = std::uint32_t(i);
-                }
-            }
-            d_sources = copied(sources);
+        if (!whole()) {
+            d_sources = copied(ldpc::sources_of(d_code));
         }
         for (auto& s : d_slots) {
             if (!whole()) {
                 ensure(s.input, d_limits.input_bytes);
             }
             ensure(s.output, d_limits.output_bytes);
-            s.statuses = std::make_unique<locked_memory>(d_limits.status_bytes);
-            s.table =
-                std::make_unique<locked_memory>(ldpc::job::values_offset(d_work_items));
+            s.allocate(d_limits.status_bytes, ldpc::job::values_offset(d_work_items));
         }
     }
-
-    std::string device() const override { return d_name; }
 
     void decode(const device_call& call,
                 std::size_t frames,
@@ -133,7 +116,7 @@ private:
     void give_decisions(ldpc_array_slot& s, std::byte* out)
     {
         const auto bits = d_options.codeword ? d_code.n() : d_code.k();
-        const std::size_t items = d_packed ? (bits + 7) / 8 : bits;
+        const auto items = items_of(bits, d_packed);
         give(s,
              d_setup.frame_output_bytes(d_code),
              d_positions ? d_positions->get() : nullptr,
@@ -184,31 +167,28 @@ private:
             make_table(s, row);
         }
         if (whole()) {
-            submit(
-                s, number, s.job, { in, out_of(s), s.statuses->data(), s.table->data() });
+            submit(s,
+                   number,
+                   s.job,
+                   { in, s.output_bytes(), s.statuses->data(), s.table->data() });
             return;
         }
         const auto* const there = on_device(s, in, s.frames * row);
         auto* const to = s.input->get() + ldpc::job::values_offset(d_work_items);
-        if (d_options.format == llr_format::float32) {
-            convert_from(s, reinterpret_cast<const float*>(there), to);
-        } else if (d_options.format == llr_format::uint8) {
-            convert_from(s, reinterpret_cast<const std::uint8_t*>(there), to);
-        } else {
-            convert_from(s, reinterpret_cast<const std::int8_t*>(there), to);
-        }
+        ldpc::with_llr(d_options.format, [&](auto llr) {
+            ldpc::with_channel_value(d_setup.precision, [&](auto value) {
+                convert(s,
+                        reinterpret_cast<const decltype(llr)*>(there),
+                        reinterpret_cast<decltype(value)*>(to));
+            });
+        });
         check(cudaGetLastError(), "kernel launch");
         submit(s,
                number,
                s.job,
                { reinterpret_cast<const std::byte*>(s.input->get()),
-                 out_of(s),
+                 s.output_bytes(),
                  s.statuses->data() });
-    }
-
-    static std::byte* out_of(const ldpc_array_slot& s)
-    {
-        return reinterpret_cast<std::byte*>(s.output->get());
     }
 
     void make_table(ldpc_array_slot& s, std::size_t row)
@@ -240,20 +220,8 @@ private:
     }
 
     // Queues the conversion of values. The results equal those of ldpc::input_format.
-    template <class From>
-    void convert_from(const ldpc_array_slot& s, const From* from, std::uint8_t* to)
-    {
-        switch (d_setup.precision) {
-        case ldpc_precision::int8:
-            return convert_to(s, from, reinterpret_cast<std::int8_t*>(to));
-        case ldpc_precision::int16:
-            return convert_to(s, from, reinterpret_cast<std::int16_t*>(to));
-        default:
-            return convert_to(s, from, reinterpret_cast<float*>(to));
-        }
-    }
     template <class From, class To>
-    void convert_to(const ldpc_array_slot& s, const From* from, To* to)
+    void convert(const ldpc_array_slot& s, const From* from, To* to)
     {
         constexpr std::size_t max_rows = 65535;
         const auto frames = s.frames;
@@ -271,7 +239,6 @@ private:
     const bool d_packed;
     const ldpc_code d_code;
     const batch_limits d_limits;
-    const std::string d_name;
     std::unique_ptr<numbers> d_positions; // positions of output bits; null if these are
                                           // the first bits of a row
     // Index of the sent value of each bit; null if whole().

@@ -15,32 +15,22 @@ using namespace cuda::arrays;
 
 namespace {
 
-struct sync_array_slot : array_slot {
-    std::unique_ptr<locked_memory> statuses, table;
-    // Index of the batch's first frame, and number of its frames.
-    std::size_t first = 0, frames = 0;
-};
-
 // Decoder of frames in framed mode, without priors.
-class device_sync_arrays final : public device_sync,
-                                 private device_arrays<sync_map::traits, sync_array_slot>
+class device_sync_arrays final
+    : public device_arrays<device_sync, sync_map::traits, frames_slot>
 {
 public:
     device_sync_arrays(const sync_options& options, int device)
         : device_arrays(sync_map::make_setup(options), options, device),
           d_limits(d_setup.limits(d_work_items)),
           d_layout(d_setup.placed_input(d_work_items)),
-          d_log_item(std::log(d_setup.item_weight)),
-          d_name(name_of(device))
+          d_log_item(std::log(d_setup.item_weight))
     {
         for (auto& s : d_slots) {
             ensure(s.output, d_limits.output_bytes);
-            s.statuses = std::make_unique<locked_memory>(d_limits.status_bytes);
-            s.table = std::make_unique<locked_memory>(d_layout.items_at);
+            s.allocate(d_limits.status_bytes, d_layout.items_at);
         }
     }
-
-    std::string device() const override { return d_name; }
 
     void decode(const device_call& call,
                 const std::uint64_t* begins,
@@ -51,12 +41,12 @@ public:
         const auto batches = cut(begins, lengths, frames);
         run(
             batches.size(),
-            [&](sync_array_slot& s, unsigned number, std::size_t b) {
+            [&](frames_slot& s, unsigned number, std::size_t b) {
                 s.first = batches[b];
                 s.frames = (b + 1 < batches.size() ? batches[b + 1] : frames) - s.first;
                 fill(s, number, call, begins + s.first, lengths + s.first);
             },
-            [&](sync_array_slot& s) {
+            [&](frames_slot& s) {
                 empty(s, call, lengths + s.first, statuses + s.first);
                 call.check();
                 return true;
@@ -92,7 +82,7 @@ private:
         return first;
     }
 
-    void fill(sync_array_slot& s,
+    void fill(frames_slot& s,
               unsigned number,
               const device_call& call,
               const std::uint64_t* begins,
@@ -111,12 +101,12 @@ private:
                number,
                j,
                { call.in + begins[0] * d_setup.item_bytes(),
-                 reinterpret_cast<std::byte*>(s.output->get()),
+                 s.output_bytes(),
                  s.statuses->data(),
                  s.table->data() });
     }
 
-    void empty(const sync_array_slot& s,
+    void empty(const frames_slot& s,
                const device_call& call,
                const std::uint64_t* lengths,
                sync_status* statuses)
@@ -137,7 +127,6 @@ private:
     const batch_limits d_limits;
     const sync_map::setup::placed_batch d_layout;
     const double d_log_item;
-    const std::string d_name;
 };
 
 } // namespace

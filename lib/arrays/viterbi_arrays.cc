@@ -4,6 +4,7 @@
 /* Viterbi decoding of arrays of soft values. */
 
 #include "array_decoder.h"
+#include "common/packed_bits.h"
 #include "common/ranges.h"
 #include "drive.h"
 #include "pipeline/stream_decoder.h"
@@ -59,7 +60,7 @@ public:
         const std::uint64_t values = items * (d_setup.packed4 ? 2 : 1);
         if (d_setup.plan.streaming()) {
             const auto bits = d_setup.code.stages(values);
-            return d_packed ? (bits + 7) / 8 : bits;
+            return items_of(bits, d_packed);
         }
         require(items % items_per_frame() == 0,
                 "items",
@@ -67,7 +68,7 @@ public:
                 "multiples of " + std::to_string(items_per_frame()) +
                     ", the items of a frame");
         const std::uint64_t bits = d_setup.plan.frame_bits;
-        return items / items_per_frame() * (d_packed ? (bits + 7) / 8 : bits);
+        return items / items_per_frame() * items_of(bits, d_packed);
     }
 
     status decode(const void* in, std::uint64_t items, void* out)

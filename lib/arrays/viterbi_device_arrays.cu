@@ -32,19 +32,15 @@ struct viterbi_array_slot : array_slot {
 };
 
 class device_viterbi_arrays final
-    : public device_viterbi,
-      private device_arrays<viterbi::traits, viterbi_array_slot>
+    : public device_arrays<device_viterbi, viterbi::traits, viterbi_array_slot>
 {
 public:
     device_viterbi_arrays(const viterbi_options& options, bool packed, int device)
         : device_arrays(viterbi::make_setup(options), options, device),
           d_options(options),
-          d_packed(packed),
-          d_name(name_of(device))
+          d_packed(packed)
     {
     }
-
-    std::string device() const override { return d_name; }
 
     void decode(const device_call& call, std::uint64_t items) override
     {
@@ -83,7 +79,7 @@ private:
         const auto row = d_setup.frame_input_bytes();
         s.rows = n;
         s.bits = d_setup.plan.frame_bits;
-        s.first_item = first * items_of(s.bits);
+        s.first_item = first * items_of(s.bits, d_packed);
         viterbi::job j;
         j.blocks = n * d_setup.plan.blocks_per_frame;
         start(s,
@@ -92,7 +88,7 @@ private:
               j,
               first * row,
               n * row,
-              d_packed && items_of(s.bits) == d_setup.frame_output_bytes(),
+              d_packed && items_of(s.bits, true) == d_setup.frame_output_bytes(),
               n * d_setup.frame_output_bytes());
     }
 
@@ -124,7 +120,7 @@ private:
         s.rows = 1;
         s.bits = std::min<std::uint64_t>((first + n) * plan.decode_length, stages) -
                  begin_stage;
-        s.first_item = items_of(begin_stage);
+        s.first_item = items_of(begin_stage, d_packed);
         const auto whole = n * (plan.decode_length / 8);
         start(s,
               number,
@@ -132,7 +128,7 @@ private:
               j,
               begin,
               end - begin,
-              d_packed && items_of(s.bits) == whole,
+              d_packed && items_of(s.bits, true) == whole,
               whole);
     }
 
@@ -187,10 +183,6 @@ private:
         }
     }
 
-    std::size_t items_of(std::size_t bits) const
-    {
-        return d_packed ? (bits + 7) / 8 : bits;
-    }
     std::size_t item_bytes() const
     {
         return d_options.format == soft_format::float32 ? sizeof(float) : 1;
@@ -198,7 +190,6 @@ private:
 
     const viterbi_options d_options;
     const bool d_packed;
-    const std::string d_name;
 };
 
 } // namespace

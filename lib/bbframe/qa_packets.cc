@@ -28,6 +28,18 @@ std::uint8_t plain_crc(const bytes& of)
     return r;
 }
 
+// Returns a BBHEADER with its CRC-8.
+bytes header_of(unsigned type, unsigned isi, unsigned upl, unsigned dfl, unsigned syncd)
+{
+    bytes header;
+    for (const auto byte :
+         { type, isi, upl >> 8, upl, dfl >> 8, dfl, 0x47u, syncd >> 8, syncd }) {
+        header.push_back(std::uint8_t(byte));
+    }
+    header.push_back(plain_crc(header));
+    return header;
+}
+
 bytes random_packet(std::mt19937& random)
 {
     bytes packet = { 0x47 };
@@ -101,17 +113,13 @@ struct sender {
             }
         }
         const unsigned upl = m.efficient ? 0 : 8 * (188 + m.issy + m.deletion);
-        bytes made = { std::uint8_t(0xc0 | (m.isi < 0) << 5 | (m.issy > 0) << 3 |
-                                    m.deletion << 2),
-                       std::uint8_t(m.isi < 0 ? 0 : m.isi),
-                       std::uint8_t(upl >> 8),
-                       std::uint8_t(upl),
-                       std::uint8_t(dfl >> 8),
-                       std::uint8_t(dfl),
-                       0x47,
-                       std::uint8_t(syncd >> 8),
-                       std::uint8_t(syncd) };
-        made.push_back(plain_crc(made) ^ (m.efficient ? 1 : 0));
+        auto made =
+            header_of(0xc0 | (m.isi < 0) << 5 | (m.issy > 0) << 3 | m.deletion << 2,
+                      m.isi < 0 ? 0 : m.isi,
+                      upl,
+                      dfl,
+                      syncd);
+        made.back() ^= m.efficient ? 1 : 0;
         made.resize((frame_bits + 7) / 8, 0x5a); // padding
         for (unsigned i = 0; i < dfl; ++i) {
             auto& byte = made[(80 + i) / 8];
@@ -497,16 +505,7 @@ TEST(Packets, ImpossibleHeader_IsDropped)
     unsigned dropped = 0;
     const auto push =
         [&](unsigned upl, unsigned dfl, unsigned syncd, unsigned type = 0xe0) {
-            bytes frame = { std::uint8_t(type),
-                            0,
-                            std::uint8_t(upl >> 8),
-                            std::uint8_t(upl),
-                            std::uint8_t(dfl >> 8),
-                            std::uint8_t(dfl),
-                            0x47,
-                            std::uint8_t(syncd >> 8),
-                            std::uint8_t(syncd) };
-            frame.push_back(plain_crc(frame));
+            auto frame = header_of(type, 0, upl, dfl, syncd);
             frame.resize(7032 / 8);
             receiver.push(frame.data(), 7032, out, remarks);
             return receiver.count().dropped;

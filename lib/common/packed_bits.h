@@ -13,6 +13,12 @@
 
 namespace gr::gpufec {
 
+//! Returns the number of items that hold \p bits bits, eight or one per item.
+inline std::size_t items_of(std::size_t bits, bool packed)
+{
+    return packed ? (bits + 7) / 8 : bits;
+}
+
 //! Packs the lowest bits of \p count bytes; the last byte is padded with zeros.
 inline void pack_bits(const std::uint8_t* bits, std::size_t count, std::uint8_t* to)
 {

@@ -214,6 +214,17 @@ void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
           "shared memory of a kernel");
 }
 
+//! Returns how many blocks of \p kernel are resident per multiprocessor at a time.
+template <class Kernel>
+unsigned resident_blocks(Kernel* kernel, unsigned threads, std::size_t shared_bytes)
+{
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+              &blocks, kernel, int(threads), shared_bytes),
+          "occupancy");
+    return unsigned(blocks);
+}
+
 //! Pins host memory for faster copies and returns whether pinning succeeded. If pinning
 //! fails, copies still work but are slower.
 inline bool page_lock(void* memory, std::size_t bytes)

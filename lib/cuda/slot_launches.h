@@ -8,12 +8,14 @@
 #ifndef INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
 #define INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
 
+#include "common/host_memory.h"
 #include "device_decoder.h"
 #include "pipeline/backends.h"
 #include <condition_variable>
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace gr::gpufec {
@@ -55,6 +57,23 @@ private:
     std::mutex d_mutex;
     std::condition_variable d_condition;
     std::uint64_t d_count = 0;
+};
+
+//! Pinned host memory of a slot.
+class locked_memory
+{
+public:
+    explicit locked_memory(std::size_t bytes) : d_memory(bytes)
+    {
+        page_lock(d_memory.data(), bytes);
+    }
+    ~locked_memory() { page_unlock(d_memory.data()); }
+    locked_memory(const locked_memory&) = delete;
+    std::byte* data() const { return d_memory.data(); }
+    std::size_t size() const { return d_memory.size(); }
+
+private:
+    const host_memory d_memory;
 };
 
 //! Base class of the caller's slots.
@@ -114,6 +133,8 @@ public:
 
 protected:
     ~slot_rounds() { wait_idle(); }
+
+    std::string device_name() const { return d_decoder->device(); }
 
     // Decodes \p batches batches, using the slots in rotation. fill(slot, number, batch)
     // submits batch number `batch` with the slot of index `number`. empty(slot) collects

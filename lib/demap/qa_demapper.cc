@@ -5,6 +5,7 @@
  * LLRs, constellations, and the estimates of scale and Es/N0 with impairments. */
 
 #include "demapper.h"
+#include "qa_support.h"
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <cmath>
@@ -365,23 +366,7 @@ TEST(Demapper, BadInput_EqualsReference)
 {
     for (const auto& m : { tested{ "qpsk", "1/2" }, tested{ "16apsk", "3/4" } }) {
         const auto c = make_constellation(m.name, m.rate);
-        const auto inf = std::numeric_limits<float>::infinity();
-        const auto nan = std::numeric_limits<float>::quiet_NaN();
-        auto symbols = transmit(c, 310, 10, 1, 1).symbols;
-        std::vector<floats> bad(8, symbols);
-        std::fill(bad[0].begin(), bad[0].end(), 0);
-        std::fill(bad[1].begin(), bad[1].end(), std::complex<float>(nan, nan));
-        bad[2][7] = { inf, 1 };
-        bad[2][8] = { 0, -inf };
-        bad[3][7] = { 1e38f, -3e38f };
-        bad[4][9] = { nan, 1 };
-        for (auto& s : bad[5]) {
-            s *= 1e-42f;
-        }
-        for (auto& s : bad[6]) {
-            s *= 1e37f;
-        }
-        std::fill(bad[7].begin(), bad[7].end(), std::complex<float>(1, 0));
+        const auto bad = bad_symbols(transmit(c, 310, 10, 1, 1).symbols);
         for (const auto& s : bad) {
             for (const auto level : { int(estimated), 20 }) {
                 compare(c,

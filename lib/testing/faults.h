@@ -63,4 +63,14 @@ void wait_for_ever();
 } // namespace cuda
 } // namespace gr::gpufec
 
+// Returns from the calling function, which replaces a function of the CUDA runtime, with
+// the error of call(name) if the call must fail.
+#define RETURN_IF_FAULT(name)          \
+    do {                               \
+        const auto error = call(name); \
+        if (error != cudaSuccess) {    \
+            return error;              \
+        }                              \
+    } while (false)
+
 #endif /* INCLUDED_GPUFEC_TESTING_FAULTS_H */

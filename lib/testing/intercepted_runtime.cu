@@ -71,15 +71,6 @@ cudaError_t call(const char* name)
 
 } // namespace
 
-// Returns from the calling function with the error if the call must fail.
-#define RETURN_IF_FAULT(name)          \
-    do {                               \
-        const auto error = call(name); \
-        if (error != cudaSuccess) {    \
-            return error;              \
-        }                              \
-    } while (false)
-
 #define PASSES_ON(name, parameters, arguments) \
     cudaError_t __real_##name parameters;      \
     cudaError_t __wrap_##name parameters       \

@@ -130,6 +130,12 @@ class _Streaming:
     _stream = None # soft_input of the stream that push() has begun; None: no stream
     _verdict = "" # the last verdict that was issued as a warning
 
+    def flush(self):
+        """Ends the stream that push() has begun, and returns its remaining output like push()."""
+        with self._lock:
+            self._refuse_frames("flush()")
+            return self._next(self._stream or self._soft_input or self._default_format, 0, 0, True)
+
     def _check_next(self, view, soft_input):
         if view.device is not None:
             refuse(view.name, "on a CUDA device",

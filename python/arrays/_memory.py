@@ -25,7 +25,19 @@ _check_numpy(np.__version__, _core.pybind11_version)
 _CUDA, _CUDA_MANAGED = 2, 13 # device types of DLPack
 
 
-class device_array:
+class _Shaped:
+    """A base class of arrays with an attribute shape."""
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def size(self):
+        return math.prod(self.shape)
+
+
+class device_array(_Shaped):
     """An array in the memory of a CUDA device, in C order.
 
     CuPy, PyTorch, JAX and Numba accept it directly, by DLPack or __cuda_array_interface__:
@@ -48,14 +60,6 @@ class device_array:
             refuse("dtype", self.dtype, "those of numbers")
         self.shape, _ = shape_and_size(shape, self.dtype.itemsize)
         self._memory = _core.on_device(self.nbytes, device)
-
-    @property
-    def ndim(self):
-        return len(self.shape)
-
-    @property
-    def size(self):
-        return math.prod(self.shape)
 
     @property
     def nbytes(self):
@@ -147,7 +151,7 @@ def shape_and_size(shape, item=1):
     return shape, size
 
 
-class array_view:
+class array_view(_Shaped):
     """Address, shape, type and device (None: host) of an array. The view keeps the array alive."""
 
     read_only = False # as __cuda_array_interface__ states; False if the array came without it
@@ -156,14 +160,6 @@ class array_view:
         self.name, self.keep, self.address = name, keep, address
         self.shape, self.dtype, self.device = tuple(shape), dtype, device
         self.nbytes = self.size * dtype.itemsize if nbytes is None else nbytes
-
-    @property
-    def ndim(self):
-        return len(self.shape)
-
-    @property
-    def size(self):
-        return math.prod(self.shape)
 
     def overlaps(self, other):
         return max(self.address, other.address) < min(self.address + self.nbytes,

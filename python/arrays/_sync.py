@@ -33,6 +33,8 @@ class sync_decoder(_Streaming):
     that is divided into several arrays is passed to push(), and flush() ends it.
     """
 
+    _default_format = "hard"
+
     @named_arguments
     def __init__(self, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3, p_delete=1e-3,
                  p_substitute=0.0, mode="framed", soft_input="", output="symbols",
@@ -125,18 +127,12 @@ class sync_decoder(_Streaming):
         """
         view, soft_input = self._received(received)
         with self._lock:
-            self._refuse_framed("push()")
+            self._refuse_frames("push()")
             view = self._items(view, soft_input)
             self._check_next(view, soft_input)
             return self._next(soft_input, view.address, view.size, False)
 
-    def flush(self):
-        """Ends the stream that push() has begun, and returns its remaining frames like push()."""
-        with self._lock:
-            self._refuse_framed("flush()")
-            return self._next(self._stream or self._soft_input or "hard", 0, 0, True)
-
-    def _refuse_framed(self, call):
+    def _refuse_frames(self, call):
         if self._mode != "stream":
             refuse("mode", f'"{self._mode}"', f'"stream" in {call}; decode() takes frames')
 

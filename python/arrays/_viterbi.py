@@ -51,6 +51,8 @@ class viterbi_decoder(_Streaming):
     "auto", frames are decoded as a stream too.
     """
 
+    _default_format = "int8"
+
     @named_arguments
     def __init__(self, constraint_length=None, polynomials=None, puncturing=None,
                  termination=None, frame_bits=0, soft_input="", soft_scale=32.0,
@@ -158,12 +160,6 @@ class viterbi_decoder(_Streaming):
             soft_input = self._format_of(view)
             self._check_next(view, soft_input)
             return self._next(soft_input, view.address, view.size, False)
-
-    def flush(self):
-        """Ends the stream that push() has begun, and returns its remaining bits like push()."""
-        with self._lock:
-            self._refuse_frames("flush()")
-            return self._next(self._stream or self._soft_input or "int8", 0, 0, True)
 
     def _refuse_frames(self, call):
         if self._frames:

@@ -179,6 +179,25 @@ TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
                  std::invalid_argument);
 }
 
+struct decoded_codewords {
+    std::vector<std::uint8_t> output;
+    std::vector<ldpc_array_decoder::status> statuses;
+};
+
+decoded_codewords decode_on_cpu(ldpc_options o,
+                                bool packed,
+                                const std::vector<std::int8_t>& values,
+                                std::size_t frames)
+{
+    o.backend = backend::cpu;
+    ldpc_array_decoder decoder(o, packed);
+    decoded_codewords d;
+    d.output.resize(frames * decoder.output_items());
+    d.statuses.resize(frames);
+    decoder.decode(values.data(), frames, d.output.data(), d.statuses.data());
+    return d;
+}
+
 // Expects that arrays in each kind of memory decode to the CPU's output.
 void expect_codewords(ldpc_options o)
 {
@@ -191,26 +210,19 @@ void expect_codewords(ldpc_options o)
     for (const bool packed : { true, false }) {
         for (const unsigned batch : { 0u, 4u }) {
             o.batch = batch;
-            o.backend = backend::cpu;
-            ldpc_array_decoder known(o, packed);
-            std::vector<std::uint8_t> expected(frames * known.output_items());
-            std::vector<ldpc_array_decoder::status> expected_statuses(frames),
-                statuses(frames);
-            known.decode(
-                values.data(), frames, expected.data(), expected_statuses.data());
+            const auto known = decode_on_cpu(o, packed, values, frames);
+            std::vector<ldpc_array_decoder::status> statuses(frames);
             o.backend = backend::cuda;
             ldpc_array_decoder decoder(o, packed);
             expect_of_all_kinds(
                 values,
-                expected,
+                known.output,
                 not_ordinary,
                 [&](const void* in, void* out) {
                     decoder.decode(in, frames, out, statuses.data());
                     for (std::size_t f = 0; f < frames; ++f) {
-                        EXPECT_EQ(statuses[f].iterations,
-                                  expected_statuses[f].iterations);
-                        EXPECT_EQ(statuses[f].unsatisfied,
-                                  expected_statuses[f].unsatisfied);
+                        EXPECT_EQ(statuses[f].iterations, known.statuses[f].iterations);
+                        EXPECT_EQ(statuses[f].unsatisfied, known.statuses[f].unsatisfied);
                     }
                     return decoder.active_backend();
                 },
@@ -266,22 +278,19 @@ TEST_F(device_arrays, ManyCodewordsInAnyMemory_DecodeAsOnCpu)
         std::copy_n(some.begin() + f % 97, n, values.begin() + f * n);
         values[f * n + f % n] = 127;
     }
-    o.backend = backend::cpu;
-    ldpc_array_decoder known(o, true);
-    std::vector<std::uint8_t> expected(frames * known.output_items());
-    std::vector<ldpc_array_decoder::status> expected_statuses(frames), statuses(frames);
-    known.decode(values.data(), frames, expected.data(), expected_statuses.data());
+    const auto known = decode_on_cpu(o, true, values, frames);
+    std::vector<ldpc_array_decoder::status> statuses(frames);
     o.backend = backend::cuda;
     ldpc_array_decoder decoder(o, true);
     for (const auto kind : { memory_kind::device, memory_kind::page_locked }) {
         placed_array<std::int8_t> in(kind, values);
-        placed_array<std::uint8_t> out(kind,
-                                       std::vector<std::uint8_t>(expected.size(), 0xee));
+        placed_array<std::uint8_t> out(
+            kind, std::vector<std::uint8_t>(known.output.size(), 0xee));
         decoder.decode(in.data(), frames, out.data(), statuses.data());
         EXPECT_EQ(decoder.active_backend(), "cuda");
-        EXPECT_EQ(out.values(), expected) << int(kind);
+        EXPECT_EQ(out.values(), known.output) << int(kind);
         for (std::size_t f = 0; f < frames; ++f) {
-            ASSERT_EQ(statuses[f].unsatisfied, expected_statuses[f].unsatisfied) << f;
+            ASSERT_EQ(statuses[f].unsatisfied, known.statuses[f].unsatisfied) << f;
         }
     }
 }

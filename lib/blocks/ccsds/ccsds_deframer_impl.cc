@@ -5,11 +5,10 @@
 
 #include "blocks/common/parameters.h"
 #include "ccsds_deframer_impl.h"
-#include "common/refuse.h"
+#include "common/ranges.h"
 #include "viterbi/model/soft_input.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace gr::gpufec {
@@ -33,14 +32,8 @@ ccsds_deframer::sptr ccsds_deframer::make(const ccsds_deframer_options& given)
                                                { "int8", input_format::int8 },
                                                { "uint8", input_format::uint8 },
                                                { "float", input_format::float32 } });
-    require(std::isfinite(given.soft_scale) && given.soft_scale > 0,
-            "soft_scale",
-            given.soft_scale,
-            "finite values above 0");
-    require(std::isfinite(given.llr_scale) && given.llr_scale > 0,
-            "llr_scale",
-            given.llr_scale,
-            "finite values above 0");
+    require_above_0("soft_scale", given.soft_scale);
+    require_above_0("llr_scale", given.llr_scale);
     require(given.max_iterations >= 1 && given.max_iterations <= 1000,
             "max_iterations",
             given.max_iterations,
@@ -94,37 +87,23 @@ ccsds_deframer_impl::ccsds_deframer_impl(const ccsds_framing& framing,
       d_error_rate_key(pmt::mp("error_rate")),
       d_telecommand(find_ccsds_telecommand_code(framing.code)),
       d_finder(framing, format != input_format::packed, "", threads),
-      d_emitter(*this, length_tag, tags),
+      d_emitter(*this, d_tags, length_tag, tags),
       d_state(d_telecommand)
 {
     message_port_register_out(d_status_port);
-    set_tag_propagation_policy(TPP_CUSTOM);
     set_min_output_buffer(1 << 20); // fewer calls, because frames are long
     set_relative_rate(std::uint64_t(d_finder.frame_items()) * d_bits_per_input,
                       std::uint64_t(d_finder.period()));
 }
 
-bool ccsds_deframer_impl::start()
-{
-    // lock() and unlock() keep the block_detail and its buffers, so the stream
-    // continues. A new block_detail means that a new stream begins.
-    if (d_detail.lock() != detail()) {
-        restart();
-        d_detail = detail();
-    }
-    return block::start();
-}
-
-void ccsds_deframer_impl::restart()
+void ccsds_deframer_impl::begin_stream()
 {
     d_finder.reset();
     d_emitter.restart();
-    d_taken = 0;
-    d_input_tags.clear();
     d_state.restart();
     d_finished = d_told_locked = d_told_verdict = false;
     d_told = {};
-    publish();
+    publish_state();
 }
 
 void ccsds_deframer_impl::forecast(int, gr_vector_int& ninput_items_required)
@@ -141,7 +120,9 @@ int ccsds_deframer_impl::general_work(int noutput_items,
     const auto* const in = static_cast<const std::uint8_t*>(input_items[0]);
     const std::size_t available = ninput_items[0];
     const bool ended = ended_after(*this, available);
-    read_tags(available);
+    // Length tags of the input are unrelated to the frames.
+    read_tags(available,
+              [this](const tag_t& tag) { return d_emitter.is_length(tag.key); });
     d_emitter.begin_work(static_cast<std::uint8_t*>(output_items[0]),
                          std::max(noutput_items, output_multiple()));
 
@@ -154,7 +135,7 @@ int ccsds_deframer_impl::general_work(int noutput_items,
             const auto n = std::min(available - taken, d_finder.piece());
             push(in + taken * d_item_size, n);
             taken += n;
-            publish();
+            publish_state();
         } else if (ended && !d_finished) {
             d_finder.finish();
             d_finished = true;
@@ -168,28 +149,10 @@ int ccsds_deframer_impl::general_work(int noutput_items,
                              [this](const held_tag& tag) { on_passed(tag); });
     }
     if (d_finished && d_emitter.empty() && ended) {
-        publish();
+        publish_state();
         tell("ended");
     }
-    consume_each(int(taken));
-    d_taken += taken;
-    return d_emitter.end_work(nitems_written(0),
-                              [this](const tag_t& tag) { add_item_tag(0, tag); });
-}
-
-void ccsds_deframer_impl::read_tags(std::size_t available)
-{
-    const auto read = nitems_read(0);
-    const auto fetch = [&](std::vector<tag_t>& tags, std::uint64_t from) {
-        get_tags_in_range(tags, 0, read + from, read + available);
-        for (auto& tag : tags) {
-            tag.offset -= read + from;
-        }
-    };
-    // Length tags of the input are unrelated to the frames.
-    d_input_tags.read(d_taken, available, fetch, [this](const tag_t& tag) {
-        return d_emitter.is_length(tag.key);
-    });
+    return leave(taken, d_emitter.given());
 }
 
 // Passes input items to the frame finder.
@@ -240,7 +203,7 @@ void ccsds_deframer_impl::emit(const ccsds_frame& frame)
                           std::min<std::uint64_t>(after % d_finder.period() / 8,
                                                   d_finder.frame_items() - 1);
             tag.offset = first + std::min<std::uint64_t>(item, items - 1);
-            d_emitter.hold(std::move(tag));
+            d_tags.hold(std::move(tag));
         });
     const bool needed = d_emitter.has_status_tag(frame.good) || d_emitter.sends_pdus();
     const auto* const bytes =
@@ -264,7 +227,7 @@ void ccsds_deframer_impl::on_passed(const held_tag& tag)
 }
 
 // Makes counts and verdict available to other threads, and sends messages about changes.
-void ccsds_deframer_impl::publish()
+void ccsds_deframer_impl::publish_state()
 {
     const bool locked = d_finder.locked();
     d_locked = locked;
@@ -303,22 +266,18 @@ std::string ccsds_deframer_impl::verdict() const
 void ccsds_deframer_impl::tell(const char* event, const std::string& text)
 {
     const auto now = counts();
-    auto message = pmt::make_dict();
-    const auto add = [&](const char* key, const pmt::pmt_t& value) {
-        message = pmt::dict_add(message, pmt::mp(key), value);
-    };
-    add("event", pmt::mp(event));
-    add("text", pmt::mp(text));
-    add("frame_count", pmt::from_uint64(now.frames));
-    add("failed_frame_count", pmt::from_uint64(now.failed));
-    add("corrected_symbol_count", pmt::from_uint64(now.corrected));
-    add("missed_marker_count", pmt::from_uint64(now.missed));
-    add("lock_count", pmt::from_uint64(now.locks));
-    add("loss_count", pmt::from_uint64(now.losses));
-    add("slip_count", pmt::from_uint64(now.slips));
-    add("unconfirmed_marker_count", pmt::from_uint64(now.unconfirmed));
-    add("cut_frame_count", pmt::from_uint64(now.cut));
-    message_port_pub(d_status_port, message);
+    publish(d_status_port,
+            event,
+            { { "frame_count", now.frames },
+              { "failed_frame_count", now.failed },
+              { "corrected_symbol_count", now.corrected },
+              { "missed_marker_count", now.missed },
+              { "lock_count", now.locks },
+              { "loss_count", now.losses },
+              { "slip_count", now.slips },
+              { "unconfirmed_marker_count", now.unconfirmed },
+              { "cut_frame_count", now.cut } },
+            text.c_str());
 }
 
 } // namespace gr::gpufec

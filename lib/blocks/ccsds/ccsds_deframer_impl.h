@@ -6,7 +6,7 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_CCSDS_CCSDS_DEFRAMER_IMPL_H
 #define INCLUDED_GPUFEC_BLOCKS_CCSDS_CCSDS_DEFRAMER_IMPL_H
 
-#include "blocks/common/input_port.h"
+#include "blocks/common/tagged_block.h"
 #include "frame_emitter.h"
 #include "frame_state.h"
 #include <gnuradio/gpufec/ccsds.h>
@@ -19,7 +19,7 @@
 
 namespace gr::gpufec {
 
-class ccsds_deframer_impl : public ccsds_deframer
+class ccsds_deframer_impl : public stream_block<ccsds_deframer>
 {
 public:
     //! Formats of the input.
@@ -32,7 +32,6 @@ public:
                         const std::string& length_tag,
                         unsigned threads);
 
-    bool start() override;
     void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
     int general_work(int noutput_items,
                      gr_vector_int& ninput_items,
@@ -56,12 +55,11 @@ public:
 
 private:
     ccsds_counts counts() const;
-    void restart();
-    void read_tags(std::size_t available);
+    void begin_stream() override;
     void push(const void* in, std::size_t count);
     void emit(const ccsds_frame& frame);
     void on_passed(const held_tag& tag);
-    void publish();
+    void publish_state();
     void tell(const char* event, const std::string& text = "");
 
     const input_format d_format;
@@ -77,10 +75,6 @@ private:
     ccsds_frame d_frame; // a member, so that its memory is reused
     std::vector<std::int8_t> d_soft;
 
-    // Item count of this stream; GNU Radio's own counts restart with unlock().
-    std::uint64_t d_taken = 0;
-    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream, see start()
-    input_tags d_input_tags;
     bool d_finished = false;
 
     // State and time of the last published status message.

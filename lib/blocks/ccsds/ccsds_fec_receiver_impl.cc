@@ -5,7 +5,7 @@
 
 #include "blocks/common/parameters.h"
 #include "ccsds_fec_receiver_impl.h"
-#include "common/refuse.h"
+#include "common/ranges.h"
 #include <gnuradio/gpufec/ccsds.h>
 #include <gnuradio/io_signature.h>
 
@@ -99,10 +99,7 @@ ccsds_fec_receiver::sptr ccsds_fec_receiver::make(const options& given)
                "with code=\"" + (ldpc ? ldpc->name : telecommand->name) +
                    "\" only \"none\" is allowed");
     }
-    require(std::isfinite(given.llr_scale) && given.llr_scale > 0,
-            "llr_scale",
-            given.llr_scale,
-            "finite values above 0");
+    require_above_0("llr_scale", given.llr_scale);
     ccsds_fec_receiver_impl::chain blocks;
     blocks.deframer = ccsds_deframer::make(deframer_part(given, convolutional, ldpc));
     if (convolutional) {

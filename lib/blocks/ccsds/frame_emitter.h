@@ -21,10 +21,15 @@ class frame_emitter
 {
 public:
     //! \param block the block, which gets the message port \c pdus
+    //! \param tags_out queue of tags of output items
     //! \param length_tag key of the length tags; "": none
     //! \param tags the frames that get a status tag
-    frame_emitter(gr::block& block, const std::string& length_tag, status_tags tags)
+    frame_emitter(gr::block& block,
+                  tag_queue& tags_out,
+                  const std::string& length_tag,
+                  status_tags tags)
         : d_block(block),
+          d_tags(tags_out),
           d_port(pmt::mp("pdus")),
           d_length_key(length_tag.empty() ? pmt::pmt_t() : pmt::mp(length_tag)),
           d_frame_key(pmt::mp("ccsds_frame")),
@@ -38,8 +43,7 @@ public:
     void restart()
     {
         d_items.clear();
-        d_tags.clear();
-        d_sent = d_before = d_emitted = 0;
+        d_sent = d_before = 0;
     }
 
     //! Returns whether all items were sent. Otherwise the output is full.
@@ -69,9 +73,6 @@ public:
     }
     //! Returns whether PDUs are received.
     bool sends_pdus() const { return d_sends_pdus; }
-
-    //! Adds a tag of an item that is not sent yet.
-    void hold(held_tag tag) { d_tags.hold(std::move(tag)); }
 
     /*!
      * \brief Emits a frame, or the part of it for which the output has space, and stores
@@ -115,15 +116,8 @@ public:
         }
     }
 
-    //! Ends a call of general_work(), and returns its number of emitted items. \p add
-    //! takes their tags; \p written is the block's nitems_written(0).
-    template <class Add>
-    int end_work(std::uint64_t written, Add&& add)
-    {
-        d_tags.give(d_emitted + d_given, written - d_emitted, add);
-        d_emitted += d_given;
-        return int(d_given);
-    }
+    //! Returns the number of items emitted since begin_work().
+    std::size_t given() const { return d_given; }
 
 private:
     // Emits stored items.
@@ -136,6 +130,7 @@ private:
     }
 
     gr::block& d_block;
+    tag_queue& d_tags;
     const pmt::pmt_t d_port, d_length_key, d_frame_key;
     const status_tags d_status_tags;
     bool d_sends_pdus = false;
@@ -146,10 +141,7 @@ private:
     std::size_t d_capacity = 0, d_given = 0;
     std::vector<std::uint8_t> d_items; // end of the last frame
     std::size_t d_sent = 0;
-    // Items before d_items, and emitted in earlier calls, since the beginning of the
-    // stream.
-    std::uint64_t d_before = 0, d_emitted = 0;
-    tag_queue d_tags;
+    std::uint64_t d_before = 0; // items of the stream before d_items
 };
 
 } // namespace gr::gpufec

@@ -7,6 +7,7 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_CCSDS_LDPC_FRAMES_H
 #define INCLUDED_GPUFEC_BLOCKS_CCSDS_LDPC_FRAMES_H
 
+#include "blocks/common/tagged_block.h"
 #include "frame_emitter.h"
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/status_tags.h>
@@ -23,7 +24,7 @@ namespace gr::gpufec {
  * The tags ccsds_frame, ldpc_valid and ldpc_iterations of each frame become one tag
  * ccsds_frame, whose entry \c good is true if the frame is valid.
  */
-class ldpc_frames : public gr::block
+class ldpc_frames : public stream_block<gr::block>
 {
 public:
     typedef std::shared_ptr<ldpc_frames> sptr;
@@ -36,7 +37,6 @@ public:
                 status_tags tags,
                 const std::string& length_tag);
 
-    bool start() override;
     void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
     int general_work(int noutput_items,
                      gr_vector_int& ninput_items,
@@ -47,16 +47,14 @@ public:
     std::uint64_t failed_frame_count() const { return d_failed; }
 
 private:
-    void emit();
+    void begin_stream() override;
+    void emit(std::uint64_t end);
 
     const std::size_t d_frame_bytes;
     const bool d_drop_failed;
     const pmt::pmt_t d_frame_key, d_valid_key, d_iterations_key, d_good_key;
     frame_emitter d_emitter;
-    std::vector<std::uint8_t> d_frame;        // the frame being received
-    std::uint64_t d_taken = 0;                // items of this stream
-    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
-    input_tags d_input_tags;
+    std::vector<std::uint8_t> d_frame; // the frame being received
     std::atomic<std::uint64_t> d_frames{ 0 }, d_failed{ 0 };
 };
 

@@ -8,7 +8,7 @@
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
 
 #include "block_memory.h"
-#include "common/refuse.h"
+#include "common/ranges.h"
 #include "input_port.h"
 #include "length_tags.h"
 #include "parameters.h"
@@ -146,10 +146,7 @@ public:
     }
     void set_max_latency_ms(double milliseconds) override
     {
-        require(std::isfinite(milliseconds) && milliseconds >= 0,
-                "max_latency_ms",
-                milliseconds,
-                "finite values from 0");
+        require_from_0("max_latency_ms", milliseconds);
         d_max_latency_ms = milliseconds;
         change("max_latency_ms",
                [this, milliseconds] { engine().set_max_latency_ms(milliseconds); });

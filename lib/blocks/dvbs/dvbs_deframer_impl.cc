@@ -201,16 +201,12 @@ void dvbs_deframer_impl::judge(const std::uint8_t* bytes, std::size_t count)
 
 void dvbs_deframer_impl::tell(const char* event)
 {
-    auto message = pmt::make_dict();
-    const auto add = [&](const char* key, const pmt::pmt_t& value) {
-        message = pmt::dict_add(message, pmt::mp(key), value);
-    };
-    add("event", pmt::mp(event));
-    add("packet_count", pmt::from_uint64(d_packet_count));
-    add("packet_error_count", pmt::from_uint64(d_errors));
-    add("corrected_byte_count", pmt::from_uint64(d_corrected));
-    add("sync_loss_count", pmt::from_uint64(d_losses));
-    message_port_pub(d_status_port, message);
+    publish(d_status_port,
+            event,
+            { { "packet_count", d_packet_count },
+              { "packet_error_count", d_errors },
+              { "corrected_byte_count", d_corrected },
+              { "sync_loss_count", d_losses } });
     d_told = std::chrono::steady_clock::now();
 }
 

@@ -69,30 +69,16 @@ bbframe_to_ts_impl::bbframe_to_ts_impl(std::size_t frame_bits,
     d_gatherer.keep(max_bytes);
     message_port_register_out(d_generic_port);
     message_port_register_out(d_status_port);
-    set_tag_propagation_policy(TPP_CUSTOM);
     set_output_multiple(bbframe::packet_bytes);
 }
 
-bool bbframe_to_ts_impl::start()
-{
-    // lock() and unlock() keep the block_detail and its buffers, so the stream
-    // continues. A new block_detail means that a new stream begins.
-    if (d_detail.lock() != detail()) {
-        restart();
-        d_detail = detail();
-    }
-    return block::start();
-}
-
-void bbframe_to_ts_impl::restart()
+void bbframe_to_ts_impl::begin_stream()
 {
     d_extractor.restart();
     d_gatherer.restart();
     d_made.clear();
     d_sent = 0;
-    d_taken = d_emitted = d_made_before = 0;
-    d_input_tags.clear();
-    d_tags.clear();
+    d_made_before = 0;
     d_otherwise = 0;
     d_judged = d_synchronised = d_ended = false;
     d_logged = {};
@@ -116,14 +102,7 @@ int bbframe_to_ts_impl::general_work(int noutput_items,
     const std::size_t capacity = std::max(noutput_items, output_multiple());
     const bool ended = ended_after(*this, available);
 
-    const auto read = nitems_read(0);
-    const auto fetch = [&](std::vector<tag_t>& tags, std::uint64_t from) {
-        get_tags_in_range(tags, 0, read + from, read + available);
-        for (auto& tag : tags) {
-            tag.offset -= read + from;
-        }
-    };
-    d_input_tags.read(d_taken, available, fetch, [this](const tag_t& tag) {
+    read_tags(available, [this](const tag_t& tag) {
         d_gatherer.on_tag(tag);
         return false;
     });
@@ -149,13 +128,7 @@ int bbframe_to_ts_impl::general_work(int noutput_items,
         judge_none();
         tell("ended");
     }
-    consume_each(taken);
-    d_taken += taken;
-    d_tags.give(d_emitted + given,
-                nitems_written(0) - d_emitted,
-                [this](const tag_t& tag) { add_item_tag(0, tag); });
-    d_emitted += given;
-    return given;
+    return leave(taken, given);
 }
 
 std::size_t bbframe_to_ts_impl::send(std::uint8_t* out, std::size_t capacity)
@@ -282,18 +255,14 @@ void bbframe_to_ts_impl::judge_none()
 
 void bbframe_to_ts_impl::tell(const char* event)
 {
-    auto message = pmt::make_dict();
-    const auto add = [&](const char* key, const pmt::pmt_t& value) {
-        message = pmt::dict_add(message, pmt::mp(key), value);
-    };
-    add("event", pmt::mp(event));
-    add("frame_count", pmt::from_uint64(d_frames));
-    add("dropped_frame_count", pmt::from_uint64(d_dropped));
-    add("generic_frame_count", pmt::from_uint64(d_generic));
-    add("gap_count", pmt::from_uint64(d_gaps));
-    add("packet_count", pmt::from_uint64(d_packets));
-    add("packet_error_count", pmt::from_uint64(d_errors));
-    message_port_pub(d_status_port, message);
+    publish(d_status_port,
+            event,
+            { { "frame_count", d_frames },
+              { "dropped_frame_count", d_dropped },
+              { "generic_frame_count", d_generic },
+              { "gap_count", d_gaps },
+              { "packet_count", d_packets },
+              { "packet_error_count", d_errors } });
     d_logged = std::chrono::steady_clock::now();
 }
 

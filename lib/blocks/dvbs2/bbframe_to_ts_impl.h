@@ -8,8 +8,7 @@
 
 #include "bbframe/packets.h"
 #include "blocks/common/frame_gatherer.h"
-#include "blocks/common/input_port.h"
-#include "blocks/common/tag_queue.h"
+#include "blocks/common/tagged_block.h"
 #include <gnuradio/gpufec/bbframe_to_ts.h>
 #include <atomic>
 #include <chrono>
@@ -18,7 +17,7 @@
 
 namespace gr::gpufec {
 
-class bbframe_to_ts_impl : public bbframe_to_ts
+class bbframe_to_ts_impl : public stream_block<bbframe_to_ts>
 {
 public:
     //! Creates the block like bbframe_to_ts::make(). Tags of \p other_length_tag ("":
@@ -35,7 +34,6 @@ public:
                        const std::string& length_tag,
                        const std::string& other_length_tag);
 
-    bool start() override;
     void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
     int general_work(int noutput_items,
                      gr_vector_int& ninput_items,
@@ -50,7 +48,7 @@ public:
     std::uint64_t packet_error_count() const override { return d_errors; }
 
 private:
-    void restart();
+    void begin_stream() override;
     std::size_t send(std::uint8_t* out, std::size_t capacity);
     void take_frame(std::uint64_t end);
     void send_generic(const bbframe::header& header,
@@ -74,11 +72,7 @@ private:
     std::size_t d_sent = 0;
     std::vector<bbframe::packets::remark> d_remarks;
 
-    // Item counts of this stream; GNU Radio's own counts restart with unlock().
-    std::uint64_t d_taken = 0, d_emitted = 0, d_made_before = 0;
-    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream, see start()
-    input_tags d_input_tags;
-    tag_queue d_tags;
+    std::uint64_t d_made_before = 0; // bytes of the packets before d_made
 
     // Number of frames whose header is valid with the opposite value of descramble,
     // counted until a frame has a valid header.

@@ -4,6 +4,7 @@
 /* The block gpu_ldpc_dvbs2: input and output of frames, tags, and setters. */
 
 #include "blocks/common/pmt_text.h"
+#include "common/packed_bits.h"
 #include "common/ranges.h"
 #include "gpu_ldpc_dvbs2_impl.h"
 #include <gnuradio/io_signature.h>
@@ -298,7 +299,7 @@ std::size_t gpu_ldpc_dvbs2_impl::have() const
 std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
 {
     const auto bits = d_bbframes ? d_bbframes->bits(code) : d_decoder->output_bits(code);
-    return d_packed ? (bits + 7) / 8 : bits;
+    return items_of(bits, d_packed);
 }
 
 // Returns the index within the output frame of the item that holds transmitted bit

@@ -17,11 +17,6 @@ namespace gr::gpufec {
 
 namespace {
 
-std::size_t items_of(std::size_t bits, bool packed)
-{
-    return packed ? (bits + 7) / 8 : bits;
-}
-
 ldpc_encoder_impl::frame_format codewords(const ldpc_code& code)
 {
     const auto encode = [kernel = ldpc_encoder_kernel(code)](const auto* message,

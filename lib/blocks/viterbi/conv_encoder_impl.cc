@@ -17,11 +17,6 @@ namespace {
 
 constexpr std::size_t stream_piece_bits = 1u << 15;
 
-std::size_t items_of(std::size_t bits, bool packed)
-{
-    return packed ? (bits + 7) / 8 : bits;
-}
-
 // Returns the number of output items per frame; 0 for a stream.
 std::size_t
 frame_output(const conv_code& code, termination ends, unsigned bits, bool packed)

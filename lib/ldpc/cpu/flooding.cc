@@ -5,6 +5,8 @@
  * bit. */
 
 #include "flooding.h"
+#include "ldpc/model/value_types.h"
+#include <type_traits>
 #include <algorithm>
 #include <limits>
 
@@ -53,29 +55,14 @@ ldpc_status flooding_decoder::decode(const ldpc_code& code,
                                      std::byte* output,
                                      float soft_factor)
 {
-    switch (d_setup.precision) {
-    case ldpc_precision::int8:
-        return run(d_integers,
-                   code,
-                   rule,
-                   reinterpret_cast<const std::int8_t*>(channel),
-                   output,
-                   soft_factor);
-    case ldpc_precision::int16:
-        return run(d_integers,
-                   code,
-                   rule,
-                   reinterpret_cast<const std::int16_t*>(channel),
-                   output,
-                   soft_factor);
-    default:
-        return run(d_floats,
-                   code,
-                   rule,
-                   reinterpret_cast<const float*>(channel),
-                   output,
-                   soft_factor);
-    }
+    return with_channel_value(d_setup.precision, [&](auto value) {
+        const auto* const values = reinterpret_cast<const decltype(value)*>(channel);
+        if constexpr (std::is_floating_point_v<decltype(value)>) {
+            return run(d_floats, code, rule, values, output, soft_factor);
+        } else {
+            return run(d_integers, code, rule, values, output, soft_factor);
+        }
+    });
 }
 
 template <class Sample, class Value>

@@ -9,6 +9,7 @@
 #define INCLUDED_GPUFEC_LDPC_CUDA_ARITHMETIC_H
 
 #include "kernels.h"
+#include <type_traits>
 
 namespace gr::gpufec::ldpc {
 namespace device {
@@ -95,6 +96,12 @@ struct float_values {
         return { truncated(x.to_min1), truncated(x.to_all) };
     }
 };
+
+//! The arithmetic for channel values of type \p Channel.
+template <class Channel>
+using values_of = std::conditional_t<std::is_floating_point_v<Channel>,
+                                     float_values,
+                                     integer_values<Channel>>;
 
 //! The three smallest magnitudes and the product of the signs of a check's
 //! variable-to-check messages.

@@ -286,14 +286,11 @@ private:
 std::unique_ptr<launch_plan> make_flooding_plan(const ldpc_code& code,
                                                 const message_rule& rule)
 {
-    switch (rule.precision) {
-    case ldpc_precision::int8:
-        return std::make_unique<flooding_plan<integer_values<std::int8_t>>>(code, rule);
-    case ldpc_precision::int16:
-        return std::make_unique<flooding_plan<integer_values<std::int16_t>>>(code, rule);
-    default:
-        return std::make_unique<flooding_plan<float_values>>(code, rule);
-    }
+    return with_channel_value(
+        rule.precision, [&](auto value) -> std::unique_ptr<launch_plan> {
+            return std::make_unique<flooding_plan<values_of<decltype(value)>>>(code,
+                                                                               rule);
+        });
 }
 
 } // namespace device

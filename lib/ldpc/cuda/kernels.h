@@ -10,6 +10,7 @@
 #include "ldpc/model/job.h"
 #include "ldpc/model/layer_plan.h"
 #include "ldpc/model/setup.h"
+#include "ldpc/model/value_types.h"
 #include <cstdint>
 #include <memory>
 #include <vector>

@@ -409,10 +409,8 @@ public:
           d_n(code.n()),
           d_arithmetic(arithmetic_of(rule))
     {
-        cudaDeviceProp p;
-        cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
         const std::size_t posteriors = std::size_t(d_n) * sizeof(posterior);
-        d_in_shared = posteriors + 16 <= p.sharedMemPerBlockOptin;
+        d_in_shared = posteriors + 16 <= cuda::shared_per_block(device);
         d_shared_bytes = 16 + (d_in_shared ? posteriors : 0);
         d_bytes_a_block = (d_places * sizeof(message) + 15) / 16 * 16 +
                           changes<MostBits> * sizeof(posterior) +
@@ -422,7 +420,7 @@ public:
             cuda::allow_shared(
                 decode_layered<Values, MostBits>, d_shared_bytes, "the code");
         }
-        choose_threads(p.multiProcessorCount);
+        choose_threads(device);
     }
 
     std::size_t scratch_bytes(std::size_t codewords) const override
@@ -456,22 +454,17 @@ private:
 
     // Chooses the block size with the most resident threads per multiprocessor. Among
     // sizes with equally many, the smallest is chosen.
-    void choose_threads(int multiprocessors)
+    void choose_threads(int device)
     {
-        int most = 0;
+        unsigned most = 0;
         const unsigned first = MostBits == any_check ? any_check_threads : 128;
         for (auto threads = first; threads <= max_threads; threads *= 2) {
-            int resident = 0;
-            cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                            &resident,
-                            decode_layered<Values, MostBits>,
-                            int(threads),
-                            d_shared_bytes),
-                        "occupancy");
-            if (resident * int(threads) > most) {
-                most = resident * int(threads);
+            const auto resident = cuda::resident_blocks(
+                decode_layered<Values, MostBits>, threads, d_shared_bytes);
+            if (resident * threads > most) {
+                most = resident * threads;
                 d_threads = threads;
-                d_blocks = resident * multiprocessors;
+                d_blocks = resident * cuda::multiprocessors(device);
             }
         }
     }
@@ -488,8 +481,8 @@ private:
     bool d_in_shared;
     std::size_t d_shared_bytes, d_bytes_a_block;
     unsigned d_threads = any_check_threads; // number of threads per block
-    int d_blocks = 1;                       // number of blocks that are resident on the
-                                            // device at a time
+    // Number of blocks that are resident on the device at a time.
+    unsigned d_blocks = 1;
 };
 
 template <class Values>
@@ -515,14 +508,9 @@ make_plan(const ldpc_code& code, const message_rule& rule, int device)
 std::unique_ptr<launch_plan>
 make_layered_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
 {
-    switch (rule.precision) {
-    case ldpc_precision::int8:
-        return make_plan<integer_values<std::int8_t>>(code, rule, device);
-    case ldpc_precision::int16:
-        return make_plan<integer_values<std::int16_t>>(code, rule, device);
-    default:
-        return make_plan<float_values>(code, rule, device);
-    }
+    return with_channel_value(rule.precision, [&](auto value) {
+        return make_plan<values_of<decltype(value)>>(code, rule, device);
+    });
 }
 
 } // namespace device

@@ -34,8 +34,8 @@ class persistent_grid : public launch_plan
 {
 protected:
     //! Makes a grid with \p per_sm resident blocks per multiprocessor.
-    persistent_grid(unsigned per_sm, unsigned multiprocessors)
-        : d_per_sm(per_sm), d_blocks(per_sm * multiprocessors)
+    explicit persistent_grid(unsigned per_sm)
+        : d_per_sm(per_sm), d_blocks(per_sm * cuda::multiprocessors())
     {
     }
 

@@ -320,10 +320,8 @@ public:
                              unsigned max_degree,
                              const std::vector<unstructured_table::step>& steps,
                              std::vector<unstructured_shape> shapes,
-                             unsigned per_sm,
-                             unsigned multiprocessors)
-        : int8x2_plan(rule, per_sm, multiprocessors),
-          d_multiprocessors(multiprocessors),
+                             unsigned per_sm)
+        : int8x2_plan(rule, per_sm),
           d_degree(made.degree()),
           d_places(to_device(made.places())),
           d_steps(to_device(steps)),
@@ -370,7 +368,7 @@ public:
         table.steps = d_steps.get() + best->first;
         table.step_count = best->steps;
         const auto blocks =
-            std::min(blocks_of(codewords_per_word), best->per_sm * d_multiprocessors);
+            std::min(blocks_of(codewords_per_word), best->per_sm * multiprocessors());
         const auto kernel = d_kernel;
         const auto of_launch =
             arguments(frames, stop, scratch, codewords_per_word, false, stream);
@@ -390,15 +388,14 @@ private:
             d_table.unit_count * (10 + 16.0 * d_degree) + s.steps * s.warps * 30.0;
         const double waits = s.steps * (400 + 40.0 * d_degree);
         const auto wave = [&](unsigned count) {
-            const auto per_sm = (count + d_multiprocessors - 1) / d_multiprocessors;
+            const auto per_sm = (count + multiprocessors() - 1) / multiprocessors();
             return std::max(per_sm * instructions / per_clock, waits);
         };
-        const unsigned resident = s.per_sm * d_multiprocessors;
+        const unsigned resident = s.per_sm * multiprocessors();
         const auto rest = blocks % resident;
         return blocks / resident * wave(resident) + (rest ? wave(rest) : 0);
     }
 
-    const unsigned d_multiprocessors;
     const unsigned d_degree; // largest padded degree of all units
     const cuda::buffer<std::uint32_t> d_places;
     const cuda::buffer<unstructured_table::step> d_steps; // steps of all launch
@@ -424,8 +421,6 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
     }
     const int8x2_message_rule values(rule);
     const auto v = choose(code.largest_check_degree());
-    cudaDeviceProp p;
-    cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
     const auto plan = make_layer_plan(code);
     if (!v.kernel || !values.follows(rule) ||
         std::any_of(plan.rounds.begin(), plan.rounds.end(), [](auto r) { return r; })) {
@@ -444,7 +439,7 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
     const auto max_warps = warps < 4 ? std::min(warps, 2u) : warps / 4 * 4;
     std::vector<unstructured_table::step> steps;
     const auto step_count = made.add_steps(max_warps, steps);
-    const auto capacity = p.sharedMemPerBlockOptin;
+    const auto capacity = cuda::shared_per_block(device);
     const bool external = bytes_for(step_count) > capacity;
     if (external) {
         const auto others =
@@ -470,27 +465,17 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
             continue;
         }
         cuda::allow_shared(kernel, bytes_for(count), "the code");
-        int resident = 0;
-        cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                        &resident, kernel, int(n * lanes), bytes_for(count)),
-                    "occupancy");
+        const auto resident = cuda::resident_blocks(kernel, n * lanes, bytes_for(count));
         if (resident > 0) {
-            shapes.push_back({ n, unsigned(resident), first, count, bytes_for(count) });
-            per_sm = std::max(per_sm, unsigned(resident));
+            shapes.push_back({ n, resident, first, count, bytes_for(count) });
+            per_sm = std::max(per_sm, resident);
         }
     }
     if (shapes.empty()) {
         return nullptr;
     }
-    return std::make_unique<unstructured_int8x2_plan>(made,
-                                                      code.n(),
-                                                      kernel,
-                                                      values,
-                                                      v.max_degree,
-                                                      steps,
-                                                      std::move(shapes),
-                                                      per_sm,
-                                                      p.multiProcessorCount);
+    return std::make_unique<unstructured_int8x2_plan>(
+        made, code.n(), kernel, values, v.max_degree, steps, std::move(shapes), per_sm);
 }
 
 } // namespace device

@@ -132,12 +132,8 @@ std::size_t ldpc_decoder_impl::add_input(const void* values, std::size_t count)
     std::size_t taken = 0;
     advance();
     while (taken < count && filling()) {
-        if (d_have == 0) {
-            d_kind = d_next;
-            if (ends_batch()) {
-                send(*filling());
-                continue;
-            }
+        if (d_have == 0 && begin_frame()) {
+            continue;
         }
         const auto& code = d_options.codes[d_kind.code];
         const auto n = items_of(d_kind);
@@ -298,6 +294,17 @@ void ldpc_decoder_impl::add_caller_frame(std::size_t at)
     d_deadline.start();
 }
 
+// Selects the kind of the next frame. Returns whether the batch was sent before it.
+bool ldpc_decoder_impl::begin_frame()
+{
+    d_kind = d_next;
+    const bool ends = ends_batch();
+    if (ends) {
+        send(*filling());
+    }
+    return ends;
+}
+
 void ldpc_decoder_impl::send(slot& to)
 {
     const auto job = d_filling->make_job(to.input);
@@ -320,12 +327,8 @@ std::size_t ldpc_decoder_impl::take_borrowed(std::size_t count)
         d_frame_judge->select(now().code, now().constellation);
     }
     while (taken < count && filling()) {
-        if (d_have == 0) {
-            d_kind = d_next;
-            if (ends_batch()) {
-                send(*filling());
-                continue;
-            }
+        if (d_have == 0 && begin_frame()) {
+            continue;
         }
         const auto n = items_of(d_kind);
         const auto m = std::min({ count - taken, n - d_have, borrowed_capacity() });

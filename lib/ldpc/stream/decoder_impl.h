@@ -171,6 +171,7 @@ private:
         return output_on_device() && waiting() > 0 &&
                d_filling->frames().front().code != d_kind.code;
     }
+    bool begin_frame();
 
     bool borrows_bits() const override { return d_options.bits_in_place && !soft(); }
 

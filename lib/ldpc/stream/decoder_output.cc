@@ -65,7 +65,7 @@ std::size_t ldpc_decoder_impl::pull(std::size_t capacity, bool packed, Copy&& co
         begin_frame(*slot, frame);
     }
     const auto bits = output_bits(frame.code);
-    const auto size = packed ? (bits + 7) / 8 : bits;
+    const auto size = gpufec::items_of(bits, packed);
     const auto n = std::min(capacity, size - d_emitted);
     if (!in_place(*slot, !packed && !soft())) {
         copy(output_of(*slot, frame), d_emitted, n);

@@ -3,6 +3,7 @@
 
 /* Fills the positions of a codeword from its sent values, in each precision. */
 
+#include "ldpc/model/value_types.h"
 #include "sent_values.h"
 #include <algorithm>
 #include <cstring>
@@ -58,6 +59,21 @@ bool repeats_bits(const ldpc_code& code)
                        [](auto position) { return position != ldpc_code::fill; });
 }
 
+std::vector<std::uint32_t> sources_of(const ldpc_code& code)
+{
+    std::vector<std::uint32_t> sources(code.n(), no_value);
+    for (const auto position : code.shortened()) {
+        sources[position] = certain_zero;
+    }
+    const auto& sent = code.sent_positions();
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+        if (sent[i] != ldpc_code::fill) {
+            sources[sent[i]] = std::uint32_t(i);
+        }
+    }
+    return sources;
+}
+
 void spread_sent(const ldpc_code& code,
                  const setup& setup,
                  const std::byte* values,
@@ -68,14 +84,9 @@ void spread_sent(const ldpc_code& code,
         return;
     }
     const auto limit = setup.rule(code).channel_limit;
-    switch (setup.precision) {
-    case ldpc_precision::int8:
-        return spread(code, std::int8_t(limit), values, codeword);
-    case ldpc_precision::int16:
-        return spread(code, std::int16_t(limit), values, codeword);
-    default:
-        return spread(code, limit, values, codeword);
-    }
+    with_channel_value(setup.precision, [&](auto value) {
+        spread(code, decltype(value)(limit), values, codeword);
+    });
 }
 
 } // namespace gr::gpufec::ldpc

@@ -8,11 +8,19 @@
 
 #include "ldpc/model/setup.h"
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace gr::gpufec::ldpc {
 
 //! Returns whether a code sends bits more than once.
 bool repeats_bits(const ldpc_code& code);
+
+//! Entries of sources_of() for punctured and for shortened positions.
+constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
+
+//! Returns the index of the sent value of each position of a codeword.
+std::vector<std::uint32_t> sources_of(const ldpc_code& code);
 
 /*!
  * \brief Copies the quantised values of sent bits to their positions in a codeword.

@@ -32,6 +32,16 @@ std::string refusal(const ldpc_options& options)
     return "";
 }
 
+// Replaces NaN by 0.
+void replace_nan(std::vector<sent_frame>& frames)
+{
+    for (auto& f : frames) {
+        for (auto& x : f.llr) {
+            x = x == x ? x : 0;
+        }
+    }
+}
+
 } // namespace
 
 TEST(ldpc_decoder, FramesOfSeveralCodes_Decode)
@@ -129,13 +139,8 @@ TEST(ldpc_decoder, NegatedInputWithOtherPositiveBit_GivesSameOutput)
             options.format = format;
             options.precision = precision;
             if (format == llr_format::int8) { // int8 has no NaN
-                for (auto* const list : { &frames, &others }) {
-                    for (auto& f : *list) {
-                        for (auto& x : f.llr) {
-                            x = x == x ? x : 0;
-                        }
-                    }
-                }
+                replace_nan(frames);
+                replace_nan(others);
             }
             options.positive_bit = 0;
             const auto expected = run(options, frames, true, 17);
@@ -196,11 +201,7 @@ TEST(ldpc_decoder, BorrowedInput_DecodesAsPushed)
             options.format = format;
             options.precision = precision;
             if (format == llr_format::int8) { // int8 has no NaN
-                for (auto& f : frames) {
-                    for (auto& x : f.llr) {
-                        x = x == x ? x : 0;
-                    }
-                }
+                replace_nan(frames);
             }
             for (const unsigned batch : { 1u, 7u }) {
                 options.batch = batch;

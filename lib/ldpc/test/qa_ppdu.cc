@@ -103,6 +103,21 @@ const format formats[] = {
     { 700, 260, "5/6", false }, { 1500, 104, "1/2", true }, { 4095, 312, "3/4", false },
 };
 
+// Returns the payloads of random PPDUs, and their coded bits.
+std::pair<bits, bits>
+random_ppdus(const wifi_ppdu& p, unsigned count, std::mt19937& random)
+{
+    bits sent, coded;
+    for (unsigned i = 0; i < count; ++i) {
+        const auto payload = random_bits(p.payload_bits(), random);
+        bits own(p.coded_bits());
+        p.encode(payload.data(), own.data());
+        sent.insert(sent.end(), payload.begin(), payload.end());
+        coded.insert(coded.end(), own.begin(), own.end());
+    }
+    return { sent, coded };
+}
+
 } // namespace
 
 TEST(wifi_ppdu, AllLengths_GiveWholeSymbolsAndEveryPayloadBit)
@@ -250,14 +265,7 @@ TEST(ppdu_decoder, NoisyPpdus_AreDecodedInChunksOfAnySize)
     for (const auto& f : formats) {
         const wifi_ppdu p(f.bytes, f.symbol_bits, f.rate, f.stbc);
         constexpr unsigned count = 5;
-        bits sent, coded;
-        for (unsigned i = 0; i < count; ++i) {
-            const auto payload = random_bits(p.payload_bits(), random);
-            bits own(p.coded_bits());
-            p.encode(payload.data(), own.data());
-            sent.insert(sent.end(), payload.begin(), payload.end());
-            coded.insert(coded.end(), own.begin(), own.end());
-        }
+        const auto [sent, coded] = random_ppdus(p, count, random);
         const auto llr = receive(coded, 6, random);
         ldpc_options options;
         options.batch = 3; // PPDUs end within batches
@@ -297,15 +305,9 @@ TEST(ppdu_decoder, RepeatedBit_HasSumOfItsLlrs)
     const wifi_ppdu p(1, 600, "5/6");
     ASSERT_EQ(p.repeated(), 360u);
     std::mt19937 random(6);
-    bits sent, coded;
     constexpr unsigned count = 200;
-    for (unsigned i = 0; i < count; ++i) {
-        const auto payload = random_bits(p.payload_bits(), random);
-        bits own(p.coded_bits());
-        p.encode(payload.data(), own.data());
-        sent.insert(sent.end(), payload.begin(), payload.end());
-        coded.insert(coded.end(), own.begin(), own.end());
-    }
+    const auto ppdus = random_ppdus(p, count, random);
+    const auto &sent = ppdus.first, &coded = ppdus.second;
     const auto llr = receive(coded, -7, random);
     auto once = llr;
     for (unsigned i = 0; i < count; ++i) {

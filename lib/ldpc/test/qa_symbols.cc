@@ -7,6 +7,7 @@
 
 #include "cuda/devices.h"
 #include "demap/demapper.h"
+#include "demap/qa_support.h"
 #include "ldpc/cuda/input/symbols.h"
 #include "ldpc/stream/input_format.h"
 #include "pipeline/test/memory_of.h"
@@ -220,29 +221,13 @@ TEST(Symbols, EveryConstellation_EqualsReference)
 TEST(Symbols, BadSymbols_EqualReference)
 {
     SKIP_WITHOUT_CUDA();
-    const auto inf = std::numeric_limits<float>::infinity();
-    const auto nan = std::numeric_limits<float>::quiet_NaN();
     const auto s = setup_of({ { "qpsk", "1/2" }, { "8psk", "3/5" }, { "16apsk", "3/4" } },
                             symbol_format::float32,
                             method::max_log);
     std::vector<sent_frame> frames;
     for (unsigned i = 0; i < s.constellations.size(); ++i) {
         const auto good = transmit(s.constellations[i], 310, 10, 1, 1);
-        std::vector<complexes> bad(8, good);
-        std::fill(bad[0].begin(), bad[0].end(), 0);
-        std::fill(bad[1].begin(), bad[1].end(), std::complex<float>(nan, nan));
-        bad[2][7] = { inf, 1 };
-        bad[2][8] = { 0, -inf };
-        bad[3][7] = { 1e38f, -3e38f };
-        bad[4][9] = { nan, 1 };
-        for (auto& x : bad[5]) {
-            x *= 1e-42f;
-        }
-        for (auto& x : bad[6]) {
-            x *= 1e37f;
-        }
-        std::fill(bad[7].begin(), bad[7].end(), std::complex<float>(1, 0));
-        for (const auto& b : bad) {
+        for (const auto& b : demap::bad_symbols(good)) {
             for (const auto level : { int(demap::estimated), 20 }) {
                 frames.push_back({ i,
                                    level,

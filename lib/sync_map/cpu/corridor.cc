@@ -402,15 +402,10 @@ std::size_t branch_metric_bytes(const setup& setup)
 
 std::unique_ptr<corridor_decoder> make_corridor_decoder(const setup& setup)
 {
-    switch (setup.precision) {
-    case sync_precision::float32:
-        return std::make_unique<corridor<float, float>>(setup);
-    case sync_precision::float64:
-        return std::make_unique<corridor<double, double>>(setup);
-    case sync_precision::mixed:
-        break;
-    }
-    return std::make_unique<corridor<float, double>>(setup);
+    return with_precision(
+        setup.precision, [&](auto row, auto metric) -> std::unique_ptr<corridor_decoder> {
+            return std::make_unique<corridor<decltype(row), decltype(metric)>>(setup);
+        });
 }
 
 } // namespace gr::gpufec::sync_map

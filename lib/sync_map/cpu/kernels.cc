@@ -18,6 +18,7 @@
 
 #include "flush_denormals.h"
 #include "kernels.h"
+#include <type_traits>
 #include <cmath>
 #include <cstring>
 
@@ -76,83 +77,73 @@ private:
         }
     }
 
-    // Returns the transmission weights between rows t and t + 1 of index i.
-    const vec* weights(unsigned i, unsigned t) const
+    // Returns the transmission weights of the steps of index i below a node of a depth.
+    template <bool Prefix>
+    const vec* weights(unsigned i, unsigned depth) const
     {
+        const auto t = Prefix ? depth : d_tries.n() - 1 - depth;
         return d_transmission + (std::size_t(d_tries.n()) * i + t) * d_s;
+    }
+
+    // Returns the index of element k of a row in the order of a recursion.
+    template <bool Up>
+    unsigned at(unsigned k) const
+    {
+        return Up ? k : d_M - 1 - k;
     }
 
     // ---- steps of a lattice for up to two branches at once ----
 
-    // Computes the rows of a prefix node's children. If Leaf is true, the rows include
-    // the insertions that follow.
-    template <unsigned Branches, bool Leaf>
-    void
-    split_up(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
+    // Computes the rows of a node's children: upwards for prefixes and, by the transposed
+    // operators, downwards for suffixes. If Before is true, insertions are first applied
+    // to the node's row; if After is true, the rows include the insertions that follow.
+    template <bool Up, unsigned Branches, bool Before, bool After>
+    void split(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
     {
         const vec c = d_insertion, pd = d_deletion;
         const unsigned M = d_M, s = d_s;
-        vec x = parent[0];
+        vec x = parent[at<Up>(0)];
         vec inserted[Branches] = {};
         const auto emit = [&](unsigned m, vec deleted) {
             for (unsigned b = 0; b < Branches; ++b) {
                 vec v = Q[m * s + child[b].symbol] * x + deleted;
-                if (Leaf) {
+                if (After) {
                     v += c * inserted[b];
                     inserted[b] = v;
                 }
                 out[b][m] = v;
             }
         };
-        for (unsigned m = 0; m + 1 < M; ++m) {
-            const vec next = parent[m + 1] + c * x;
-            emit(m, pd * next);
+        for (unsigned k = 0; k + 1 < M; ++k) {
+            const vec received = parent[at<Up>(k + 1)];
+            const vec next = Before ? received + c * x : received;
+            emit(at<Up>(k), pd * next);
             x = next;
         }
-        emit(M - 1, vec{});
-    }
-
-    // Computes the rows of a suffix node's children by the transposed operators. If the
-    // node is not the root (Root is false), insertions are first applied to its row.
-    template <unsigned Branches, bool Root>
-    void
-    split_down(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
-    {
-        const vec c = Root ? vec{} : d_insertion, pd = d_deletion;
-        const unsigned s = d_s;
-        vec x = parent[d_M - 1];
-        const auto emit = [&](unsigned m, vec deleted) {
-            for (unsigned b = 0; b < Branches; ++b) {
-                out[b][m] = Q[m * s + child[b].symbol] * x + deleted;
-            }
-        };
-        for (unsigned m = d_M - 1; m > 0; --m) {
-            const vec next = Root ? parent[m - 1] : parent[m - 1] + c * x;
-            emit(m, pd * next);
-            x = next;
-        }
-        emit(0, vec{});
+        emit(at<Up>(M - 1), vec{});
     }
 
     // Applies D_x, with the symbol x of each child, to the children's rows and sums the
-    // results into their node's row. If Insert is true, insertions follow; if Add is
-    // true, the sum is added to the row's present contents.
-    template <unsigned Branches, bool Insert, bool Add>
-    void merge_up(vec** in, const vec* Q, const word_trie::node* child, vec* out)
+    // results into their node's row: upwards for suffixes and downwards for prefixes. If
+    // Insert is true, insertions follow; if Add is true, the sum is added to the row's
+    // present contents.
+    template <bool Up, unsigned Branches, bool Insert, bool Add>
+    void merge(vec** in, const vec* Q, const word_trie::node* child, vec* out)
     {
         const vec c = d_insertion, pd = d_deletion;
         const unsigned M = d_M, s = d_s;
         vec x[Branches];
         for (unsigned b = 0; b < Branches; ++b) {
-            x[b] = in[b][0];
+            x[b] = in[b][at<Up>(0)];
         }
         vec inserted{};
-        for (unsigned m = 0; m < M; ++m) {
+        for (unsigned k = 0; k < M; ++k) {
+            const auto m = at<Up>(k);
             vec v = Add ? out[m] : vec{};
             vec deleted{};
             for (unsigned b = 0; b < Branches; ++b) {
                 v += Q[m * s + child[b].symbol] * x[b];
-                x[b] = m + 1 < M ? in[b][m + 1] : vec{};
+                x[b] = k + 1 < M ? in[b][at<Up>(k + 1)] : vec{};
                 deleted = b == 0 ? x[b] : deleted + x[b];
             }
             v += pd * deleted;
@@ -164,45 +155,12 @@ private:
         }
     }
 
-    template <unsigned Branches, bool Insert, bool Add>
-    void merge_down(vec** in, const vec* Q, const word_trie::node* child, vec* out)
-    {
-        const vec c = d_insertion, pd = d_deletion;
-        const unsigned s = d_s;
-        vec x[Branches];
-        for (unsigned b = 0; b < Branches; ++b) {
-            x[b] = in[b][d_M - 1];
-        }
-        vec inserted{};
-        for (unsigned m = d_M; m-- > 0;) {
-            vec v = Add ? out[m] : vec{};
-            vec deleted{};
-            for (unsigned b = 0; b < Branches; ++b) {
-                v += Q[m * s + child[b].symbol] * x[b];
-                x[b] = m > 0 ? in[b][m - 1] : vec{};
-                deleted = b == 0 ? x[b] : deleted + x[b];
-            }
-            v += pd * deleted;
-            if (Insert) {
-                v += c * inserted;
-                inserted = v;
-            }
-            out[m] = v;
-        }
-    }
-
-    void insert_up(const vec* in, vec* out)
+    template <bool Up>
+    void insert(const vec* in, vec* out)
     {
         vec x{};
-        for (unsigned m = 0; m < d_M; ++m) {
-            out[m] = x = in[m] + d_insertion * x;
-        }
-    }
-
-    void insert_down(const vec* in, vec* out)
-    {
-        vec x{};
-        for (unsigned m = d_M; m-- > 0;) {
+        for (unsigned k = 0; k < d_M; ++k) {
+            const auto m = at<Up>(k);
             out[m] = x = in[m] + d_insertion * x;
         }
     }
@@ -235,155 +193,89 @@ private:
         }
     }
 
-    void split_prefix(const word_trie& t,
-                      const word_trie::node& node,
-                      unsigned i,
-                      unsigned depth,
-                      const vec* row,
-                      vec* scratch)
+    // Computes the rows of all nodes below a node from its row.
+    template <bool Prefix>
+    void split_node(const word_trie& t,
+                    const word_trie::node& node,
+                    unsigned i,
+                    unsigned depth,
+                    const vec* row,
+                    vec* scratch)
     {
         const auto* child = &t.nodes[node.child];
-        const auto* Q = weights(i, depth);
+        const auto* Q = weights<Prefix>(i, depth);
         const bool leaf = child->children == 0;
-        child_rows(t, node, d_prefix, scratch);
-        in_pairs(
-            node.children,
-            [&](unsigned b) {
-                leaf ? split_up<2, true>(row, Q, child + b, d_children + b)
-                     : split_up<2, false>(row, Q, child + b, d_children + b);
-            },
-            [&](unsigned b) {
-                leaf ? split_up<1, true>(row, Q, child + b, d_children + b)
-                     : split_up<1, false>(row, Q, child + b, d_children + b);
-            });
+        child_rows(t, node, Prefix ? d_prefix : d_suffix, scratch);
+        const auto run = [&](auto before, auto after) {
+            constexpr bool Before = decltype(before)::value,
+                           After = decltype(after)::value;
+            in_pairs(
+                node.children,
+                [&](unsigned b) {
+                    split<Prefix, 2, Before, After>(row, Q, child + b, d_children + b);
+                },
+                [&](unsigned b) {
+                    split<Prefix, 1, Before, After>(row, Q, child + b, d_children + b);
+                });
+        };
+        if constexpr (Prefix) {
+            leaf ? run(std::true_type(), std::true_type())
+                 : run(std::true_type(), std::false_type());
+        } else {
+            depth == 0 ? run(std::false_type(), std::false_type())
+                       : run(std::true_type(), std::false_type());
+        }
         for (unsigned b = 0; !leaf && b < node.children; ++b) {
-            split_prefix(t,
-                         child[b],
-                         i,
-                         depth + 1,
-                         scratch + b * d_M,
-                         scratch + node.children * d_M);
+            split_node<Prefix>(t,
+                               child[b],
+                               i,
+                               depth + 1,
+                               scratch + b * d_M,
+                               scratch + node.children * d_M);
         }
     }
 
-    void split_suffix(const word_trie& t,
-                      const word_trie::node& node,
-                      unsigned i,
-                      unsigned depth,
-                      const vec* row,
-                      vec* scratch)
-    {
-        const auto* child = &t.nodes[node.child];
-        const auto* Q = weights(i, d_tries.n() - 1 - depth);
-        child_rows(t, node, d_suffix, scratch);
-        in_pairs(
-            node.children,
-            [&](unsigned b) {
-                depth == 0 ? split_down<2, true>(row, Q, child + b, d_children + b)
-                           : split_down<2, false>(row, Q, child + b, d_children + b);
-            },
-            [&](unsigned b) {
-                depth == 0 ? split_down<1, true>(row, Q, child + b, d_children + b)
-                           : split_down<1, false>(row, Q, child + b, d_children + b);
-            });
-        for (unsigned b = 0; child->children != 0 && b < node.children; ++b) {
-            split_suffix(t,
-                         child[b],
-                         i,
-                         depth + 1,
-                         scratch + b * d_M,
-                         scratch + node.children * d_M);
-        }
-    }
-
-    // Computes the row of a suffix node from the sums at its leaves.
-    void merge_suffix(const word_trie& t,
-                      const word_trie::node& node,
-                      unsigned i,
-                      unsigned depth,
-                      vec* out,
-                      vec* scratch)
+    // Computes the row of a node from the sums at its leaves.
+    template <bool Prefix>
+    void merge_node(const word_trie& t,
+                    const word_trie::node& node,
+                    unsigned i,
+                    unsigned depth,
+                    vec* out,
+                    vec* scratch)
     {
         const auto* child = &t.nodes[node.child];
         for (unsigned b = 0; child->children != 0 && b < node.children; ++b) {
-            merge_suffix(t,
-                         child[b],
-                         i,
-                         depth + 1,
-                         scratch + b * d_M,
-                         scratch + node.children * d_M);
+            merge_node<Prefix>(t,
+                               child[b],
+                               i,
+                               depth + 1,
+                               scratch + b * d_M,
+                               scratch + node.children * d_M);
         }
-        const auto* Q = weights(i, d_tries.n() - 1 - depth);
+        const auto* Q = weights<Prefix>(i, depth);
         child_rows(t, node, d_sums, scratch);
+        const bool inserts = Prefix || depth > 0;
         if (node.children > 2) {
-            merge_many(&linear_form::merge_up<2, false, true>,
-                       &linear_form::merge_up<1, false, true>,
-                       node.children,
-                       Q,
-                       child,
-                       out);
-            if (depth > 0) {
-                insert_up(out, out);
+            std::memset(out, 0, d_M * sizeof(vec));
+            in_pairs(
+                node.children,
+                [&](unsigned b) {
+                    merge<!Prefix, 2, false, true>(d_children + b, Q, child + b, out);
+                },
+                [&](unsigned b) {
+                    merge<!Prefix, 1, false, true>(d_children + b, Q, child + b, out);
+                });
+            if (inserts) {
+                insert<!Prefix>(out, out);
             }
         } else if (node.children == 2) {
-            depth == 0 ? merge_up<2, false, false>(d_children, Q, child, out)
-                       : merge_up<2, true, false>(d_children, Q, child, out);
+            inserts ? merge<!Prefix, 2, true, false>(d_children, Q, child, out)
+                    : merge<!Prefix, 2, false, false>(d_children, Q, child, out);
         } else {
-            depth == 0 ? merge_up<1, false, false>(d_children, Q, child, out)
-                       : merge_up<1, true, false>(d_children, Q, child, out);
+            inserts ? merge<!Prefix, 1, true, false>(d_children, Q, child, out)
+                    : merge<!Prefix, 1, false, false>(d_children, Q, child, out);
         }
-    }
-
-    void merge_prefix(const word_trie& t,
-                      const word_trie::node& node,
-                      unsigned i,
-                      unsigned depth,
-                      vec* out,
-                      vec* scratch)
-    {
-        const auto* child = &t.nodes[node.child];
-        for (unsigned b = 0; child->children != 0 && b < node.children; ++b) {
-            merge_prefix(t,
-                         child[b],
-                         i,
-                         depth + 1,
-                         scratch + b * d_M,
-                         scratch + node.children * d_M);
-        }
-        const auto* Q = weights(i, depth);
-        child_rows(t, node, d_sums, scratch);
-        if (node.children > 2) {
-            merge_many(&linear_form::merge_down<2, false, true>,
-                       &linear_form::merge_down<1, false, true>,
-                       node.children,
-                       Q,
-                       child,
-                       out);
-            insert_down(out, out);
-        } else if (node.children == 2) {
-            merge_down<2, true, false>(d_children, Q, child, out);
-        } else {
-            merge_down<1, true, false>(d_children, Q, child, out);
-        }
-    }
-
-    using merge_step = void (linear_form::*)(vec**,
-                                             const vec*,
-                                             const word_trie::node*,
-                                             vec*);
-
-    void merge_many(merge_step two,
-                    merge_step one,
-                    unsigned children,
-                    const vec* Q,
-                    const word_trie::node* child,
-                    vec* out)
-    {
-        std::memset(out, 0, d_M * sizeof(vec));
-        in_pairs(
-            children,
-            [&](unsigned b) { (this->*two)(d_children + b, Q, child + b, out); },
-            [&](unsigned b) { (this->*one)(d_children + b, Q, child + b, out); });
     }
 
     // Stores in d_sums, for each leaf of trie `to`, the sum of the rows that the leaf's
@@ -418,9 +310,9 @@ private:
             d_boundary[m] = __builtin_convertvector(alpha[m], vec);
         }
         if (d_tries.split() == 0) {
-            insert_up(d_boundary, d_prefix);
+            insert<true>(d_boundary, d_prefix);
         } else {
-            split_prefix(t.prefix, t.prefix.nodes[0], i, 0, d_boundary, d_stack);
+            split_node<true>(t.prefix, t.prefix.nodes[0], i, 0, d_boundary, d_stack);
         }
     }
 
@@ -433,7 +325,7 @@ private:
             const auto& t = d_tries[i % d_tries.frame_symbols()];
             spread_alpha(t, i, d_alpha + std::size_t(i) * d_M);
             sum_words(t.suffix, t.prefix, d_prefix, i);
-            merge_suffix(t.suffix, t.suffix.nodes[0], i, 0, d_boundary, d_stack);
+            merge_node<false>(t.suffix, t.suffix.nodes[0], i, 0, d_boundary, d_stack);
             scale_by(normalise(d_boundary, d_alpha + std::size_t(i + 1) * d_M));
             // Saves logarithms: the product of four float sums fits in a double.
             if (sizeof(Metric) == 8 || i % 4 == 3) {
@@ -494,7 +386,7 @@ private:
                 drifts(i + 1, static_cast<mvec*>(d_f.last_drifts));
                 keep_beta(d_f.last_beta);
             }
-            split_suffix(t.suffix, t.suffix.nodes[0], i, 0, d_boundary, d_stack);
+            split_node<false>(t.suffix, t.suffix.nodes[0], i, 0, d_boundary, d_stack);
             if (i < d_f.outputs) {
                 spread_alpha(t, i, d_alpha + std::size_t(i) * d_M);
                 posteriors(t, i);
@@ -502,10 +394,10 @@ private:
             sum_words(t.prefix, t.suffix, d_suffix, i);
             for (unsigned leaf = 0; leaf < t.prefix.leaves(); ++leaf) {
                 auto* row = d_sums + std::size_t(leaf) * d_M;
-                insert_down(row, d_tries.split() == 0 ? d_boundary : row);
+                insert<false>(row, d_tries.split() == 0 ? d_boundary : row);
             }
             if (d_tries.split() > 0) {
-                merge_prefix(t.prefix, t.prefix.nodes[0], i, 0, d_boundary, d_stack);
+                merge_node<true>(t.prefix, t.prefix.nodes[0], i, 0, d_boundary, d_stack);
             }
             rescale(d_boundary);
         }

@@ -63,38 +63,34 @@ public:
         return work_of(std::min({ frames, most, std::size_t(65535) }), d_keep);
     }
 
-    void launch(sync_geometry g,
-                std::byte* work,
-                std::size_t work_bytes,
-                const std::byte* input,
-                std::byte* output,
-                sync_status* status,
-                cudaStream_t stream) const override
+    void launch(sync_geometry g, const launch_memory& to) const override
     {
         std::size_t pass = std::min<std::size_t>(g.frames, 65535);
-        while (pass > 1 && work_of(pass, d_keep) > work_bytes) {
+        while (pass > 1 && work_of(pass, d_keep) > to.work_bytes) {
             pass -= (pass + 15) / 16;
         }
         const unsigned frames = g.frames;
         for (unsigned first = 0; first < frames; first += pass) {
             g.frames = std::min<unsigned>(pass, frames - first);
-            carver c(work);
+            carver c(to.work);
             auto m = carve(c, pass, d_keep);
             m.words = d_words.get();
             m.words_per_word = d_rows ? 1 : (g.n + 7) / 8;
-            m.input = input + first * g.input_bytes;
-            m.output = output + first * g.output_bytes;
-            m.status = status + first;
+            m.input = to.input + first * g.input_bytes;
+            m.output = to.output + first * g.output_bytes;
+            m.status = to.status + first;
             d_kernels.branches<<<dim3(g.symbols, g.frames),
                                  32 * d_branch_warps,
                                  branch_shared(),
-                                 stream>>>(g, m, d_kernels.branch_bytes(g));
-            corridor_boundaries<<<g.frames, d_boundary_threads, scratch_bytes, stream>>>(
-                g, m);
+                                 to.stream>>>(g, m, d_kernels.branch_bytes(g));
+            corridor_boundaries<<<g.frames,
+                                  d_boundary_threads,
+                                  scratch_bytes,
+                                  to.stream>>>(g, m);
             d_kernels.posteriors<<<dim3(g.outputs, g.frames),
                                    32 * d_warps,
                                    posterior_shared(),
-                                   stream>>>(
+                                   to.stream>>>(
                 g, m, posterior_items_at(), d_kernels.items_bytes(g));
         }
     }
@@ -179,9 +175,7 @@ private:
 
     std::size_t work_of(std::size_t frames, bool keep) const
     {
-        carver c(nullptr);
-        carve(c, frames, keep);
-        return c.used();
+        return carver::bytes_of([&](carver& c) { carve(c, frames, keep); });
     }
 
     const sync_geometry d_geometry;

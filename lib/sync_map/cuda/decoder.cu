@@ -168,7 +168,7 @@ private:
         auto g = d_geometry;
         g.frames = job.frames;
         d_launch->launch(
-            g, s.work.get(), s.work.bytes(), frames, output, status, s.queue.get());
+            g, { s.work.get(), s.work.bytes(), frames, output, status, s.queue.get() });
         check(cudaGetLastError(), "kernel launch");
         mark("kernels");
         if (d_starts && job.frames > 1) {

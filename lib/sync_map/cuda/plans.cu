@@ -83,15 +83,9 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device)
         throw std::runtime_error("soft_input float with an alphabet of more than 2 and "
                                  "form corridor requires backend cpu");
     }
-    switch (setup.precision) {
-    case sync_precision::float32:
-        return make_launch_plan<float, float>(setup, device);
-    case sync_precision::float64:
-        return make_launch_plan<double, double>(setup, device);
-    case sync_precision::mixed:
-        break;
-    }
-    return make_launch_plan<float, double>(setup, device);
+    return with_precision(setup.precision, [&](auto row, auto metric) {
+        return make_launch_plan<decltype(row), decltype(metric)>(setup, device);
+    });
 }
 
 } // namespace gr::gpufec::sync_map

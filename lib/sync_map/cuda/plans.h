@@ -25,6 +25,16 @@ inline cuda::buffer<std::uint32_t> upload(const std::vector<std::uint32_t>& word
     return cuda::uploaded(words, "codebook to the device");
 }
 
+//! Device memory of a batch's launch, and the stream of the launch.
+struct launch_memory {
+    std::byte* work;
+    std::size_t work_bytes;
+    const std::byte* input;
+    std::byte* output;
+    sync_status* status;
+    cudaStream_t stream;
+};
+
 //! Kernels of a form, and the device memory that they need in a slot.
 class launch_plan
 {
@@ -32,13 +42,7 @@ public:
     virtual ~launch_plan() = default;
     //! Returns the bytes of work memory in a slot, for batches of up to \p frames.
     virtual std::size_t work_bytes(std::size_t frames) const = 0;
-    virtual void launch(sync_geometry g,
-                        std::byte* work,
-                        std::size_t work_bytes,
-                        const std::byte* input,
-                        std::byte* output,
-                        sync_status* status,
-                        cudaStream_t stream) const = 0;
+    virtual void launch(sync_geometry g, const launch_memory& memory) const = 0;
 };
 
 // Carves consecutive arrays from one allocation, or only counts their bytes if \p memory
@@ -55,6 +59,15 @@ public:
         return array;
     }
     std::size_t used() const { return d_used; }
+
+    //! Returns the bytes that \p carve(carver&) takes.
+    template <class Carve>
+    static std::size_t bytes_of(Carve&& carve)
+    {
+        carver c(nullptr);
+        carve(c);
+        return c.used();
+    }
 
 private:
     std::byte* d_memory;
@@ -74,11 +87,7 @@ public:
     //! frame_list in common.cuh).
     virtual void launch_listed(const sync_geometry& g,
                                const frame_list& frames,
-                               std::byte* work,
-                               const std::byte* input,
-                               std::byte* output,
-                               sync_status* status,
-                               cudaStream_t stream) const = 0;
+                               const launch_memory& memory) const = 0;
 };
 
 //! Returns the fallback in the precision of \p Real.

@@ -271,6 +271,21 @@ drift_range decoder_window(const sync_options& options);
 
 setup make_setup(const sync_options& options);
 
+//! Calls \p action with two values of the types that \p precision has for lattice rows
+//! and for metrics.
+template <class Action>
+auto with_precision(sync_precision precision, Action&& action)
+{
+    switch (precision) {
+    case sync_precision::float32:
+        return action(float(), float());
+    case sync_precision::float64:
+        return action(double(), double());
+    default:
+        return action(float(), double());
+    }
+}
+
 } // namespace gr::gpufec::sync_map
 
 #endif /* INCLUDED_GPUFEC_SYNC_MAP_MODEL_SETUP_H */

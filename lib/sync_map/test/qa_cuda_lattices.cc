@@ -151,43 +151,16 @@ TEST_P(sync_cuda_ten_bits, WideWindows_EqualReference)
 TEST_P(sync_cuda_ten_bits, Outputs_FollowPosteriors)
 {
     auto data = random_frames(codebook_random(10, 64, 8, 4), { 0.02, 0.03, 0.01 }, 30);
-    auto& o = data.options;
     data.received[0].resize(5);
-    const auto with = [&](sync_output output) {
-        o.output = output;
-        return decode_frames(data, o, make);
-    };
-    const auto q = o.code.q();
-    const auto exact = with(sync_output::posteriors64);
-    const auto floats = with(sync_output::posteriors);
-    const auto symbols = with(sync_output::symbols);
-    const auto extrinsics = with(sync_output::extrinsics);
-    const auto llrs = with(sync_output::llr);
-    o.positive_bit = 1;
-    const auto others = with(sync_output::llr);
-    for (std::size_t f = 0; f < llrs.size(); ++f) {
-        std::vector<double> negated;
-        for (const auto llr : llrs[f].values) {
-            negated.push_back(-llr);
-        }
-        EXPECT_EQ(others[f].values, negated);
-    }
-    EXPECT_FALSE(exact[0].status.valid);
-    EXPECT_EQ(exact[0].values, std::vector<double>(exact[0].values.size(), 1.0 / q));
-    for (std::size_t f = 0; f < exact.size(); ++f) {
-        EXPECT_LE(largest_difference(exact[f].values, floats[f].values), 1e-7);
-        EXPECT_EQ(floats[f].values, extrinsics[f].values);
-        for (unsigned i = 0; i < o.code.frame_symbols(); ++i) {
-            const auto* L = &exact[f].values[i * q];
-            EXPECT_EQ(symbols[f].values[i], std::max_element(L, L + q) - L);
-            for (unsigned b = 0; b < 6; ++b) {
-                double zero = 0, one = 0;
-                for (unsigned D = 0; D < q; ++D) {
-                    (D >> (5 - b) & 1 ? one : zero) += L[D];
-                }
-                const double llr = std::clamp(8 * std::log(zero / one), -127.0, 127.0);
-                EXPECT_NEAR(llrs[f].values[i * 6 + b], llr, 0.51);
-            }
+    const auto kinds = decode_to_all_kinds(data, make);
+    const auto q = data.options.code.q();
+    const auto& first = kinds.exact[0];
+    EXPECT_FALSE(first.status.valid);
+    EXPECT_EQ(first.values, std::vector<double>(first.values.size(), 1.0 / q));
+    for (std::size_t f = 0; f < kinds.exact.size(); ++f) {
+        EXPECT_EQ(kinds.floats[f].values, kinds.extrinsics[f].values);
+        for (unsigned i = 0; i < data.options.code.frame_symbols(); ++i) {
+            expect_llrs(&kinds.llrs[f].values[i * 6], 6, &kinds.exact[f].values[i * q]);
         }
     }
 }

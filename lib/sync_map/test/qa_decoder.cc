@@ -146,6 +146,18 @@ TEST(sync_decoder_stream, Stream_HasErrorRateOfFramedDecoding)
     }
 }
 
+static std::vector<std::uint8_t> after_noise(const std::vector<std::uint8_t>& frames,
+                                             unsigned count,
+                                             std::mt19937_64& random)
+{
+    std::vector<std::uint8_t> items(count);
+    for (auto& bit : items) {
+        bit = random() >> 63;
+    }
+    items.insert(items.end(), frames.begin(), frames.end());
+    return items;
+}
+
 TEST(sync_decoder_stream, FirstFrameAfterNoise_IsFound)
 {
     const auto code = codebook_davey_mackay(10, 32, 40, 4);
@@ -157,12 +169,7 @@ TEST(sync_decoder_stream, FirstFrameAfterNoise_IsFound)
     for (unsigned s = 0; s < 100; ++s) {
         const auto data = random_frames(code, channel, 3);
         const unsigned offset = (random() >> 32) * (o.acquire + 1) >> 32;
-        std::vector<std::uint8_t> items(offset);
-        for (auto& bit : items) {
-            bit = random() >> 63;
-        }
-        const auto rest = joined(data);
-        items.insert(items.end(), rest.begin(), rest.end());
+        const auto items = after_noise(joined(data), offset, random);
         const auto decoded = decode_stream<std::uint8_t>(o, items, items.size());
         found += !decoded.begins.empty() &&
                  std::abs(decoded.begins[0] - std::int64_t(offset)) <= 3;
@@ -181,12 +188,7 @@ TEST(sync_decoder_stream, SeveralFramesInAcquisitionRange_EarliestIsAcquired)
         const auto data = random_frames(code, channel, 8);
         // Offsets range from 0 to more than a frame.
         const unsigned offset = s % 6 * code.frame_bits() / 4;
-        std::vector<std::uint8_t> items(offset);
-        for (auto& bit : items) {
-            bit = random() >> 63;
-        }
-        const auto rest = joined(data);
-        items.insert(items.end(), rest.begin(), rest.end());
+        const auto items = after_noise(joined(data), offset, random);
         const auto decoded = decode_stream<std::uint8_t>(o, items, items.size());
         ASSERT_FALSE(decoded.begins.empty());
         EXPECT_NEAR(decoded.begins[0], offset, 3) << s;

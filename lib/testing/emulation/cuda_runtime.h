@@ -291,6 +291,7 @@ enum cudaError_t {
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDefault };
 enum cudaDeviceAttr {
     cudaDevAttrMaxSharedMemoryPerBlockOptin,
+    cudaDevAttrMaxSharedMemoryPerMultiprocessor,
     cudaDevAttrMultiProcessorCount
 };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize };

@@ -282,15 +282,6 @@ std::size_t registered_ranges()
 } // namespace emulation
 } // namespace gr::gpufec::cuda
 
-// Returns from the calling function with the error if the call must fail.
-#define RETURN_IF_FAULT(name)          \
-    do {                               \
-        const auto error = call(name); \
-        if (error != cudaSuccess) {    \
-            return error;              \
-        }                              \
-    } while (false)
-
 const char* cudaGetErrorString(cudaError_t error)
 {
     switch (error) {

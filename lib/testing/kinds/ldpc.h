@@ -35,6 +35,18 @@ std::size_t pull_ldpc(ldpc_decoder& decoder,
     return n;
 }
 
+//! Returns the options of frames of two codes. A batch has frames of both codes, as with
+//! adaptive coding and modulation (ACM).
+inline ldpc_options options_of_two_codes(const run_options& run, unsigned positive_bit)
+{
+    ldpc_options o;
+    static_cast<run_options&>(o) = run;
+    o.codes = { ldpc::qa::regular_code(120, 60, 1), ldpc::qa::regular_code(96, 32, 2) };
+    o.max_iterations = 6;
+    o.positive_bit = positive_bit;
+    return o;
+}
+
 //! Frames of two codes with copied input.
 template <ldpc_gives Form>
 struct ldpc_frames_of {
@@ -42,13 +54,7 @@ struct ldpc_frames_of {
     static user
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
-        ldpc_options o;
-        static_cast<run_options&>(o) = run;
-        // A batch has frames of both codes, as with adaptive coding and modulation (ACM).
-        o.codes = { ldpc::qa::regular_code(120, 60, 1),
-                    ldpc::qa::regular_code(96, 32, 2) };
-        o.max_iterations = 6;
-        o.positive_bit = positive_bit;
+        auto o = options_of_two_codes(run, positive_bit);
         o.soft = Form == ldpc_gives::llrs ? ldpc_soft_output::extrinsic
                                           : ldpc_soft_output::none;
         o.bits_in_place = Form == ldpc_gives::bits;
@@ -88,12 +94,7 @@ struct ldpc_borrowed {
     static user
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
-        ldpc_options o;
-        static_cast<run_options&>(o) = run;
-        o.positive_bit = positive_bit;
-        o.codes = { ldpc::qa::regular_code(120, 60, 1),
-                    ldpc::qa::regular_code(96, 32, 2) };
-        o.max_iterations = 6;
+        auto o = options_of_two_codes(run, positive_bit);
         o.format = sizeof(Item) > 1   ? llr_format::float32
                    : middle<Item> > 0 ? llr_format::uint8
                                       : llr_format::int8;
@@ -112,9 +113,7 @@ struct ldpc_borrowed {
         auto ring = std::make_shared<input_ring<Item>>(items);
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
-                     if (f == 0 && first == 0) {
-                         ring->restart();
-                     }
+                     ring->restart_at_first(f, first);
                      const unsigned code = f % 3 == 2;
                      const std::size_t n = code ? 96 : 120;
                      if (first == 0) {
@@ -140,12 +139,7 @@ struct ldpc_symbol_frames {
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
         using symbol = std::complex<float>;
-        ldpc_options o;
-        static_cast<run_options&>(o) = run;
-        o.codes = { ldpc::qa::regular_code(120, 60, 1),
-                    ldpc::qa::regular_code(96, 32, 2) };
-        o.max_iterations = 6;
-        o.positive_bit = positive_bit; // has no effect on symbols
+        auto o = options_of_two_codes(run, positive_bit); // the latter has no effect
         o.symbols = ldpc_symbols::float32;
         o.constellations = { { "qpsk", "1/2" } };
         auto d = ldpc_decoder::make(o, std::move(hooks));
@@ -159,9 +153,7 @@ struct ldpc_symbol_frames {
         auto ring = std::make_shared<input_ring<symbol>>(items);
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
-                     if (f == 0 && first == 0) {
-                         ring->restart();
-                     }
+                     ring->restart_at_first(f, first);
                      const unsigned code = f % 3 == 2;
                      const std::size_t n = code ? 48 : 60;
                      if (first == 0) {

@@ -107,9 +107,7 @@ struct sync_borrowed {
         auto ended = std::make_shared<bool>(false);
         return { std::move(d),
                  [=](unsigned f, std::size_t first) -> std::size_t {
-                     if (f == 0 && first == 0) {
-                         ring->restart();
-                     }
+                     ring->restart_at_first(f, first);
                      const auto n = counts[f], all = n + gap(f);
                      auto there = first;
                      if (there < n) {

@@ -82,11 +82,14 @@ public:
         }
     }
 
-    //! Restores all items, so that they can be borrowed again.
-    void restart()
+    //! Restores all items before item \p first of portion 0, so that they can be borrowed
+    //! again.
+    void restart_at_first(unsigned portion, std::size_t first)
     {
-        d_ring = d_items;
-        d_kept = d_taken = 0;
+        if (portion == 0 && first == 0) {
+            d_ring = d_items;
+            d_kept = d_taken = 0;
+        }
     }
 
     std::size_t borrow(decoder& d, std::size_t count)

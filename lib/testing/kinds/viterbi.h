@@ -13,6 +13,31 @@
 namespace gr::gpufec {
 namespace qa {
 
+//! Returns soft values from −100 to 99, with the sign for \p positive_bit.
+inline std::vector<std::int8_t>
+random_soft_values(unsigned seed, std::size_t count, unsigned positive_bit)
+{
+    std::mt19937 random(seed);
+    std::vector<std::int8_t> values(count);
+    for (auto& x : values) {
+        x = std::int8_t(random() % 200 - 100);
+        x = positive_bit ? -x : x;
+    }
+    return values;
+}
+
+//! Returns the options of terminated frames.
+inline viterbi_options
+terminated_options(const run_options& run, unsigned frame_bits, unsigned positive_bit)
+{
+    viterbi_options o(conv_code(5, { 023, 033 }));
+    static_cast<run_options&>(o) = run;
+    o.termination = termination::terminated;
+    o.frame_bits = frame_bits;
+    o.positive_bit = positive_bit;
+    return o;
+}
+
 //! Streams with copied input, pulled as one bit per byte or as packed bits.
 template <bool Bits>
 struct viterbi_streams_of {
@@ -29,12 +54,8 @@ struct viterbi_streams_of {
         o.bits_in_place = Bits;
         auto d = viterbi_decoder::make(o, std::move(hooks));
         auto* const decoder = d.get();
-        std::mt19937 random(1);
-        auto items = std::make_shared<std::vector<std::int8_t>>(2 * D * portions);
-        for (auto& x : *items) {
-            x = std::int8_t(random() % 200 - 100);
-            x = positive_bit ? -x : x;
-        }
+        const auto items = std::make_shared<std::vector<std::int8_t>>(
+            random_soft_values(1, 2 * D * portions, positive_bit));
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
                      return decoder->push(
@@ -78,9 +99,7 @@ struct viterbi_borrowed {
         auto ring = std::make_shared<input_ring<Item>>(items);
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
-                     if (f == 0 && first == 0) {
-                         ring->restart();
-                     }
+                     ring->restart_at_first(f, first);
                      return ring->borrow(*decoder, 2 * D - first);
                  },
                  [=](std::uint8_t* to, std::size_t capacity) {
@@ -99,20 +118,12 @@ struct viterbi_frames {
     static user
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
-        viterbi_options o(conv_code(5, { 023, 033 }));
-        static_cast<run_options&>(o) = run;
-        o.termination = termination::terminated;
-        o.frame_bits = 100;
-        o.positive_bit = positive_bit;
-        auto d = viterbi_decoder::make(o, std::move(hooks));
+        auto d = viterbi_decoder::make(terminated_options(run, 100, positive_bit),
+                                       std::move(hooks));
         auto* const decoder = d.get();
         const auto n = decoder->items_per_frame();
-        std::mt19937 random(2);
-        auto items = std::make_shared<std::vector<std::int8_t>>(n * portions);
-        for (auto& x : *items) {
-            x = std::int8_t(random() % 200 - 100);
-            x = positive_bit ? -x : x;
-        }
+        const auto items = std::make_shared<std::vector<std::int8_t>>(
+            random_soft_values(2, n * portions, positive_bit));
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
                      return decoder->push({ items->data() + n * f + first, n - first });
@@ -139,26 +150,15 @@ struct viterbi_cut_frames {
     static user
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
-        viterbi_options o(conv_code(5, { 023, 033 }));
-        static_cast<run_options&>(o) = run;
-        o.termination = termination::terminated;
-        o.frame_bits = 96;
-        o.positive_bit = positive_bit;
-        auto d = viterbi_decoder::make(o, std::move(hooks));
+        auto d = viterbi_decoder::make(terminated_options(run, 96, positive_bit),
+                                       std::move(hooks));
         auto* const decoder = d.get();
         const auto portion = gap + decoder->items_per_frame();
-        std::mt19937 random(2);
-        std::vector<std::int8_t> items(portion * portions);
-        for (auto& x : items) {
-            x = std::int8_t(random() % 200 - 100);
-            x = positive_bit ? -x : x;
-        }
+        const auto items = random_soft_values(2, portion * portions, positive_bit);
         auto ring = std::make_shared<input_ring<std::int8_t>>(items);
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
-                     if (f == 0 && first == 0) {
-                         ring->restart();
-                     }
+                     ring->restart_at_first(f, first);
                      const auto take = [&](std::size_t count) {
                          const auto at =
                              portion * f + first - std::min(f + 1, whole) * gap;

@@ -167,11 +167,8 @@ public:
             if constexpr (Code::outputs == 2) {
                 allow_shared(fused<direct_input, false>(), d_shared, fused_blocks);
             }
-            int resident = 0;
-            check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                      &resident, fused<prepared, false>(), d_threads, d_shared),
-                  "occupancy");
-            d_round = std::size_t(resident) * d_processors;
+            d_round = std::size_t(d_processors) *
+                      resident_blocks(fused<prepared, false>(), d_threads, d_shared);
         }
     }
 

@@ -23,7 +23,7 @@ std::uint64_t frame_layout::item(std::uint64_t stage, bool packed) const
 
 std::uint64_t frame_layout::items(std::uint64_t count, bool packed) const
 {
-    return stream() ? (packed ? (count + 7) / 8 : count)
+    return stream() ? items_of(count, packed)
                     : count / stages() * (packed ? bytes() : bits);
 }
 

@@ -100,17 +100,6 @@ def warnings_of(frames, code, **parameters):
     return [line for line in lines if "warning" in line]
 
 
-class message_sink(gr.basic_block):
-    def __init__(self):
-        gr.basic_block.__init__(self, "message_sink", None, None)
-        self.message_port_register_in(pmt.mp("in"))
-        self.set_msg_handler(pmt.mp("in"), self.take)
-        self.messages = []
-
-    def take(self, message):
-        self.messages.append(message)
-
-
 class qa_bbframe(unittest.TestCase):
     def test_FramesWithWrongHeaders_GiveOneWarning(self):
         code, theirs = next(iter(every_code()))
@@ -394,7 +383,7 @@ class qa_bbframe(unittest.TestCase):
         generic[9] = crc8(generic[:9])
         generic[10:] = np.arange(1769)
         graph = gr.top_block()
-        status, pdus = message_sink(), message_sink()
+        status, pdus = qa_support.message_sink(), qa_support.message_sink()
         sink = blocks.vector_sink_b()
         graph.connect(qa_support.vector_source(np.tile(generic, 3)), block, sink)
         graph.msg_connect(block, "generic", pdus, "in")

@@ -17,22 +17,17 @@ import pmt
 from gnuradio import blocks, gpufec, gr
 
 import qa_support as support
-from qa_support import failure, output_of_process
+from qa_support import failure, message_sink, output_of_process
 from qa_sync_map_case import SMALL, SMALL_BITS, SMALL_BOOK, framed_source, small_frames
 from qa_viterbi_running import eventually, gated_source
 
 
-class messages(gr.basic_block):
+class messages(message_sink):
     """A sink that stores the received messages as Python objects."""
 
-    def __init__(self):
-        gr.basic_block.__init__(self, "messages", None, None)
-        self.message_port_register_in(pmt.intern("in"))
-        self.set_msg_handler(pmt.intern("in"), self.keep)
-        self.got = []
-
-    def keep(self, message):
-        self.got.append(pmt.to_python(message))
+    @property
+    def got(self):
+        return [pmt.to_python(message) for message in self.messages]
 
     def events(self):
         return [message["event"] for message in self.got]

@@ -14,7 +14,6 @@ import numpy as np
 import pmt
 from gnuradio import blocks, dtv, gpufec, gr
 import qa_support
-from qa_bbframe import message_sink
 from qa_viterbi_running import eventually
 
 RATES = {"1/2": dtv.C1_2, "2/3": dtv.C2_3, "3/4": dtv.C3_4, "5/6": dtv.C5_6, "7/8": dtv.C7_8}
@@ -135,7 +134,7 @@ class qa_dvbs(unittest.TestCase):
         frames[30 * 204 + 12:30 * 204 + 12 + 8 * 12:12] ^= 1 # eight bytes of packet 30
         stream = np.delete(frames, slice(60 * 204 + 100, 60 * 204 + 101)) # a lost byte
         block = gpufec.dvbs_deframer()
-        sink, messages = blocks.vector_sink_b(), message_sink()
+        sink, messages = blocks.vector_sink_b(), qa_support.message_sink()
         graph = gr.top_block()
         graph.connect(qa_support.vector_source(stream), block, sink)
         graph.msg_connect(block, "status", messages, "in")
@@ -279,7 +278,7 @@ class qa_dvbs(unittest.TestCase):
                 self.assertGreaterEqual((numbers >= 0).sum(), expected - 6)
 
     def test_StatusOfBothBlocks_IsPublished(self):
-        receiver, messages = gpufec.dvbs_fec_receiver(backend="cpu"), message_sink()
+        receiver, messages = gpufec.dvbs_fec_receiver(backend="cpu"), qa_support.message_sink()
         graph = gr.top_block()
         graph.connect(blocks.vector_source_c(self.symbols["2/3"].astype(np.complex64)), receiver,
                       blocks.vector_sink_b())

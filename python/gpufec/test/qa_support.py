@@ -17,12 +17,26 @@ import unittest
 import wave
 
 import numpy as np
+import pmt
 from gnuradio import blocks, gpufec, gr
 
 SOFT_DTYPE = {"int8": np.int8, "float": np.float32, "packed4": np.uint8, "uint8": np.uint8}
 CCSDS_7_8 = "1000101,1111010"
 SIMULATED = "GPUFEC_SIMULATED" in os.environ
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+class message_sink(gr.basic_block):
+    """Collects the messages that it receives on port "in"."""
+
+    def __init__(self):
+        gr.basic_block.__init__(self, "message_sink", None, None)
+        self.message_port_register_in(pmt.mp("in"))
+        self.set_msg_handler(pmt.mp("in"), self.take)
+        self.messages = []
+
+    def take(self, message):
+        self.messages.append(message)
 
 
 def headers():

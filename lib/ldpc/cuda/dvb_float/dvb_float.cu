@@ -104,9 +104,8 @@ public:
                    const message_rule& rule,
                    const dvb_float_variant& v,
                    unsigned shared_layers,
-                   unsigned per_sm,
-                   unsigned multiprocessors)
-        : persistent_grid(per_sm, multiprocessors),
+                   unsigned per_sm)
+        : persistent_grid(per_sm),
           d_table(std::move(table)),
           d_entries(
               cuda::uploaded(d_table->entries(v.form.message_edges), "table of a code")),
@@ -167,9 +166,7 @@ make_dvb_float_plan(const ldpc_code& code, const message_rule& rule, bool, int d
     }
     const chain_layers layers(code);
     const bool int16 = rule.precision == ldpc_precision::int16;
-    cudaDeviceProp p;
-    cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    const auto capacity = p.sharedMemPerBlockOptin;
+    const auto capacity = cuda::shared_per_block(device);
     const unsigned groups = layers.message_bits() / chain_table::group;
     dvb_float_variant v;
     std::unique_ptr<chain_table> table;
@@ -208,15 +205,11 @@ make_dvb_float_plan(const ldpc_code& code, const message_rule& rule, bool, int d
     };
     cuda::allow_shared(v.kernel, bytes(0), "the code");
     const auto blocks_with = [&](unsigned shared_layers) {
-        int blocks = 0;
-        if (bytes(shared_layers) <= capacity) {
-            cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                            &blocks, v.kernel, int(v.threads), bytes(shared_layers)),
-                        "occupancy");
-        }
-        return blocks;
+        const auto needed = bytes(shared_layers);
+        return needed <= capacity ? cuda::resident_blocks(v.kernel, v.threads, needed)
+                                  : 0;
     };
-    const int most = blocks_with(0);
+    const auto most = blocks_with(0);
     if (most == 0) {
         return nullptr;
     }
@@ -227,7 +220,7 @@ make_dvb_float_plan(const ldpc_code& code, const message_rule& rule, bool, int d
         ++shared_layers;
     }
     return std::make_unique<dvb_float_plan>(
-        std::move(table), rule, v, shared_layers, most, p.multiProcessorCount);
+        std::move(table), rule, v, shared_layers, most);
 }
 
 } // namespace device

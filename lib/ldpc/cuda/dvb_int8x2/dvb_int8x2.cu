@@ -20,9 +20,8 @@ public:
                     const int8x2_message_rule& rule,
                     const dvb_int8x2_variant& v,
                     bool wrap_shared,
-                    unsigned per_sm,
-                    unsigned multiprocessors)
-        : int8x2_plan(rule, per_sm, multiprocessors),
+                    unsigned per_sm)
+        : int8x2_plan(rule, per_sm),
           d_table(std::move(table)),
           d_entries(cuda::uploaded(
               d_table->entries(v.form.message_edges, v.form.two_checks_per_word),
@@ -91,9 +90,7 @@ make_plan(const ldpc_code& code, const message_rule& rule, int device, Choose&& 
     if (!v.kernel || !values.follows(rule)) {
         return nullptr;
     }
-    cudaDeviceProp p;
-    cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    const auto capacity = p.sharedMemPerBlockOptin;
+    const auto capacity = cuda::shared_per_block(device);
     if (v.form.max_external > 0) {
         const auto others = v.shared_bytes(code.q(), 0, false);
         v.form.shared_groups =
@@ -112,15 +109,12 @@ make_plan(const ldpc_code& code, const message_rule& rule, int device, Choose&& 
         return nullptr;
     }
     cuda::allow_shared(v.kernel, bytes, "the code");
-    int resident = 0;
-    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                    &resident, v.kernel, int(v.threads), bytes),
-                "occupancy");
+    const auto resident = cuda::resident_blocks(v.kernel, v.threads, bytes);
     if (resident == 0) {
         return nullptr;
     }
     return std::make_unique<dvb_int8x2_plan>(
-        std::move(table), values, v, wrap_shared, resident, p.multiProcessorCount);
+        std::move(table), values, v, wrap_shared, resident);
 }
 
 } // namespace

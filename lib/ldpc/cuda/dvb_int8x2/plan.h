@@ -15,10 +15,8 @@ namespace device {
 class int8x2_plan : public persistent_grid
 {
 protected:
-    int8x2_plan(const int8x2_message_rule& rule,
-                unsigned per_sm,
-                unsigned multiprocessors)
-        : persistent_grid(per_sm, multiprocessors), d_rule(rule)
+    int8x2_plan(const int8x2_message_rule& rule, unsigned per_sm)
+        : persistent_grid(per_sm), d_rule(rule)
     {
     }
 

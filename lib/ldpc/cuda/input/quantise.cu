@@ -76,27 +76,9 @@ void launch_quantise(const caller_frame* frames,
                 frames + first, caller_format, input);
         }
     };
-    const auto launch_from = [&](auto from) {
-        switch (setup.precision) {
-        case ldpc_precision::int8:
-            return launch(from, std::int8_t());
-        case ldpc_precision::int16:
-            return launch(from, std::int16_t());
-        default:
-            return launch(from, float());
-        }
-    };
-    switch (setup.format) {
-    case llr_format::int8:
-        launch_from(std::int8_t());
-        break;
-    case llr_format::uint8:
-        launch_from(std::uint8_t());
-        break;
-    case llr_format::float32:
-        launch_from(float());
-        break;
-    }
+    with_llr(setup.format, [&](auto from) {
+        with_channel_value(setup.precision, [&](auto to) { launch(from, to); });
+    });
     cuda::check(cudaGetLastError(), "kernel launch");
 }
 

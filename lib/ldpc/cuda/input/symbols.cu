@@ -9,6 +9,7 @@
  * the same as on the CPU. */
 
 #include "ldpc/cuda/steps.cuh"
+#include "ldpc/model/value_types.h"
 #include "symbols.h"
 #include <algorithm>
 #include <utility>
@@ -584,14 +585,7 @@ void symbol_demapper::launch(const caller_frame* frames,
         }
     };
     const auto run_from = [&](auto part) {
-        switch (m.precision) {
-        case ldpc_precision::int8:
-            return run(part, std::int8_t());
-        case ldpc_precision::int16:
-            return run(part, std::int16_t());
-        default:
-            return run(part, float());
-        }
+        with_channel_value(m.precision, [&](auto to) { run(part, to); });
     };
     switch (m.format) {
     case demap::symbol_format::float32:

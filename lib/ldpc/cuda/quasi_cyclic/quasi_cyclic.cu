@@ -227,9 +227,8 @@ public:
                       const quasi_cyclic_variant& v,
                       unsigned threads,
                       std::size_t shared,
-                      unsigned per_sm,
-                      unsigned multiprocessors)
-        : int8x2_plan(rule, per_sm, multiprocessors),
+                      unsigned per_sm)
+        : int8x2_plan(rule, per_sm),
           d_edges(to_device(made.edges)),
           d_table(made.table),
           d_variant(v),
@@ -284,10 +283,9 @@ make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, in
     const int8x2_message_rule values(rule);
     const auto v = choose(code.largest_check_degree());
     const auto made = std::make_unique<host_table>();
-    cudaDeviceProp p;
-    cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    if (!v.kernel || !make_table(code, v, p.sharedMemPerMultiprocessor, *made) ||
-        !values.follows(rule)) {
+    const auto shared_sm =
+        cuda::device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+    if (!v.kernel || !make_table(code, v, shared_sm, *made) || !values.follows(rule)) {
         return nullptr;
     }
     auto& t = made->table;
@@ -305,24 +303,17 @@ make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, in
     // wait for other teams. Smaller teams share a block.
     constexpr unsigned fewest_threads = 96;
     t.teams = std::min((fewest_threads + t.team - 1) / t.team, quasi_cyclic::max_teams);
-    if (bytes(t.teams) > p.sharedMemPerBlockOptin) {
+    if (bytes(t.teams) > cuda::shared_per_block(device)) {
         return nullptr;
     }
     cuda::allow_shared(v.kernel, bytes(t.teams), "the code");
-    int resident = 0;
-    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                    &resident, v.kernel, int(threads(t.teams)), bytes(t.teams)),
-                "occupancy");
+    const auto resident =
+        cuda::resident_blocks(v.kernel, threads(t.teams), bytes(t.teams));
     if (resident == 0) {
         return nullptr;
     }
-    return std::make_unique<quasi_cyclic_plan>(*made,
-                                               values,
-                                               v,
-                                               threads(t.teams),
-                                               bytes(t.teams),
-                                               resident,
-                                               p.multiProcessorCount);
+    return std::make_unique<quasi_cyclic_plan>(
+        *made, values, v, threads(t.teams), bytes(t.teams), resident);
 }
 
 } // namespace device

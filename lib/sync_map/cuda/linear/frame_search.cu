@@ -33,9 +33,9 @@ public:
 
     std::size_t work_bytes(std::size_t frames) const override
     {
-        carver c(nullptr);
-        d_kernel.carve(c, d_geometry, d_kernel.blocks(frames), 0);
-        return c.used();
+        return carver::bytes_of([&](carver& c) {
+            d_kernel.carve(c, d_geometry, d_kernel.blocks(frames), 0);
+        });
     }
 
     void launch(const job& j,
@@ -142,15 +142,11 @@ make_start_plan(const setup& setup, std::size_t frames, int device)
     if (!setup.search) {
         return nullptr;
     }
-    switch (setup.precision) {
-    case sync_precision::float32:
-        return std::make_unique<linear_starts<float, float>>(setup, frames, device);
-    case sync_precision::float64:
-        return std::make_unique<linear_starts<double, double>>(setup, frames, device);
-    case sync_precision::mixed:
-        break;
-    }
-    return std::make_unique<linear_starts<float, double>>(setup, frames, device);
+    return with_precision(
+        setup.precision, [&](auto row, auto metric) -> std::unique_ptr<start_plan> {
+            return std::make_unique<linear_starts<decltype(row), decltype(metric)>>(
+                setup, frames, device);
+        });
 }
 
 } // namespace gr::gpufec::sync_map

@@ -37,11 +37,8 @@ template <class Kernel>
 std::size_t
 resident_blocks(Kernel kernel, unsigned threads, std::size_t shared, int device)
 {
-    int resident = 0;
-    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                    &resident, kernel, int(threads), shared),
-                "occupancy");
-    return std::size_t(std::max(1, resident)) * cuda::multiprocessors(device);
+    const auto resident = cuda::resident_blocks(kernel, threads, shared);
+    return std::size_t(std::max(1u, resident)) * cuda::multiprocessors(device);
 }
 
 //! A kernel with `rows` lattice rows in registers, for words of `rows` symbols or a few

@@ -41,31 +41,21 @@ public:
         return bytes_of(blocks(frames));
     }
 
-    void launch(sync_geometry g,
-                std::byte* work,
-                std::size_t,
-                const std::byte* input,
-                std::byte* output,
-                sync_status* status,
-                cudaStream_t stream) const override
+    void launch(sync_geometry g, const launch_memory& memory) const override
     {
-        launch_listed(g, {}, work, input, output, status, stream);
+        launch_listed(g, {}, memory);
     }
 
     void launch_listed(const sync_geometry& g,
                        const frame_list& frames,
-                       std::byte* work,
-                       const std::byte* input,
-                       std::byte* output,
-                       sync_status* status,
-                       cudaStream_t stream) const override
+                       const launch_memory& m) const override
     {
-        carver c(work);
+        carver c(m.work);
         const unsigned grid = blocks(g.frames), threads = 32 * d_kernel.warps;
         const auto memory = carve(c, grid);
         const row_weights<Row> weights(g);
-        d_kernel.run<<<grid, threads, d_kernel.shared, stream>>>(
-            g, d_kernel.layout, weights, memory, frames, input, output, status);
+        d_kernel.run<<<grid, threads, d_kernel.shared, m.stream>>>(
+            g, d_kernel.layout, weights, memory, frames, m.input, m.output, m.status);
     }
 
 private:
@@ -138,9 +128,7 @@ private:
 
     std::size_t bytes_of(std::size_t count) const
     {
-        carver c(nullptr);
-        carve(c, count);
-        return c.used();
+        return carver::bytes_of([&](carver& c) { carve(c, count); });
     }
 
     const sync_geometry d_geometry;

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* CUDA kernel of the linear form (one lattice per word for all drifts, see linear() in
- * model/reference.h) for any word length and alphabet. Words are cut into segments. The
- * last lattice row of each segment goes through device memory to the next segment. */
+ * lab/sync_map/reference.h) for any word length and alphabet. Words are cut into
+ * segments. The last lattice row of each segment goes through device memory to the next
+ * segment. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LINEAR_ANY_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LINEAR_ANY_CUH

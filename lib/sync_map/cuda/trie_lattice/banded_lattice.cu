@@ -86,49 +86,45 @@ public:
                                : list_bytes(frames) + std::max(others, bytes_of(frames));
     }
 
-    void launch(sync_geometry g,
-                std::byte* work,
-                std::size_t work_bytes,
-                const std::byte* input,
-                std::byte* output,
-                sync_status* status,
-                cudaStream_t stream) const override
+    void launch(sync_geometry g, const launch_memory& memory) const override
     {
         if (g.frames < d_many) {
-            return d_all->launch(g, work, work_bytes, input, output, status, stream);
+            return d_all->launch(g, memory);
         }
-        carver before(work);
+        auto m = memory;
+        carver before(m.work);
         const auto again = carve_list(before, g.frames);
-        std::byte* const rest = work + before.used();
-        check(cudaMemsetAsync(again.count, 0, sizeof(*again.count), stream), "clearing");
-        carver c(rest);
+        m.work += before.used();
+        m.work_bytes -= before.used();
+        check(cudaMemsetAsync(again.count, 0, sizeof(*again.count), m.stream),
+              "clearing");
+        carver c(m.work);
         const auto own = carve(c, g.frames);
         if (own.ends.from > 0) {
             const auto warps = d_end_grid.block_warps(g.frames);
             end_kernel<<<d_end_grid.blocks(g.frames),
                          32 * warps,
                          warps * d_end_layout.warp_bytes,
-                         stream>>>(
-                g, d_end_layout, d_end_weights, own.end_tries, own.ends, input);
+                         m.stream>>>(
+                g, d_end_layout, d_end_weights, own.end_tries, own.ends, m.input);
         }
         const auto warps = d_grid.block_warps(g.frames);
         kernel<<<d_grid.blocks(g.frames),
                  32 * warps,
                  warps * d_layout.warp_bytes,
-                 stream>>>(g,
-                           d_layout,
-                           d_weights,
-                           d_bound,
-                           own.tries,
-                           own.boundaries,
-                           own.ends,
-                           again,
-                           input,
-                           output,
-                           status);
+                 m.stream>>>(g,
+                             d_layout,
+                             d_weights,
+                             d_bound,
+                             own.tries,
+                             own.boundaries,
+                             own.ends,
+                             again,
+                             m.input,
+                             m.output,
+                             m.status);
         if (!d_alone) {
-            d_all->launch_listed(
-                g, again.frames, again.count, rest, input, output, status, stream);
+            d_all->launch_listed(g, again.frames, again.count, m);
         }
     }
 
@@ -211,9 +207,7 @@ private:
     }
     std::size_t list_bytes(std::size_t frames) const
     {
-        carver c(nullptr);
-        carve_list(c, frames);
-        return c.used();
+        return carver::bytes_of([&](carver& c) { carve_list(c, frames); });
     }
 
     work_arrays carve(carver& c, std::size_t frames) const
@@ -241,9 +235,7 @@ private:
     }
     std::size_t bytes_of(std::size_t frames) const
     {
-        carver c(nullptr);
-        carve(c, frames);
-        return c.used();
+        return carver::bytes_of([&](carver& c) { carve(c, frames); });
     }
 
     const std::unique_ptr<listing_plan> d_all;

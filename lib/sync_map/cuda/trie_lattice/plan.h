@@ -55,11 +55,7 @@ public:
     virtual void launch_listed(const sync_geometry& g,
                                const std::uint32_t* frames,
                                const std::uint32_t* count,
-                               std::byte* work,
-                               const std::byte* input,
-                               std::byte* output,
-                               sync_status* status,
-                               cudaStream_t stream) const = 0;
+                               const launch_memory& memory) const = 0;
 };
 
 // Returns the first plan in float that supports the setup; nullptr if there is none. The

@@ -84,37 +84,26 @@ public:
         return frames < d_many ? few : std::max(few, bytes_of(d_grid.all_warps(frames)));
     }
 
-    void launch(sync_geometry g,
-                std::byte* work,
-                std::size_t work_bytes,
-                const std::byte* input,
-                std::byte* output,
-                sync_status* status,
-                cudaStream_t stream) const override
+    void launch(sync_geometry g, const launch_memory& memory) const override
     {
         if (g.frames < d_many) {
-            return d_few->launch(g, work, work_bytes, input, output, status, stream);
+            return d_few->launch(g, memory);
         }
-        launch_trie_lattice(g, {}, work, input, output, status, stream);
+        launch_trie_lattice(g, {}, memory);
     }
 
     void launch_listed(const sync_geometry& g,
                        const std::uint32_t* frames,
                        const std::uint32_t* count,
-                       std::byte* work,
-                       const std::byte* input,
-                       std::byte* output,
-                       sync_status* status,
-                       cudaStream_t stream) const override
+                       const launch_memory& memory) const override
     {
         // If half of the frames are listed, decoding all frames with tries is about as
         // fast as decoding the listed frames without tries.
         const bool many = g.frames >= d_many;
         const unsigned most = many ? g.frames / 2 : g.frames;
-        d_few->launch_listed(
-            g, { frames, count, most }, work, input, output, status, stream);
+        d_few->launch_listed(g, { frames, count, most }, memory);
         if (many) {
-            launch_trie_lattice(g, { count, most }, work, input, output, status, stream);
+            launch_trie_lattice(g, { count, most }, memory);
         }
     }
 
@@ -123,17 +112,13 @@ private:
 
     void launch_trie_lattice(const sync_geometry& g,
                              const if_many_listed& run,
-                             std::byte* work,
-                             const std::byte* input,
-                             std::byte* output,
-                             sync_status* status,
-                             cudaStream_t stream) const
+                             const launch_memory& m) const
     {
         const auto grid = d_grid.blocks(g.frames), warps = d_grid.block_warps(g.frames);
-        carver c(work);
+        carver c(m.work);
         const auto memory = carve(c, grid * warps);
-        kernel<<<grid, 32 * warps, warps * d_layout.warp_bytes, stream>>>(
-            g, d_layout, d_weights, memory, run, input, output, status);
+        kernel<<<grid, 32 * warps, warps * d_layout.warp_bytes, m.stream>>>(
+            g, d_layout, d_weights, memory, run, m.input, m.output, m.status);
     }
 
     trie_memory carve(carver& c, std::size_t warps) const
@@ -147,9 +132,7 @@ private:
 
     std::size_t bytes_of(std::size_t warps) const
     {
-        carver c(nullptr);
-        carve(c, warps);
-        return c.used();
+        return carver::bytes_of([&](carver& c) { carve(c, warps); });
     }
 
     const sync_geometry d_geometry;

@@ -18,21 +18,10 @@ import qa_support as support
 from qa_viterbi_running import eventually
 
 
-class message_sink(gr.basic_block):
-    def __init__(self):
-        gr.basic_block.__init__(self, "message_sink", None, None)
-        self.message_port_register_in(pmt.mp("in"))
-        self.set_msg_handler(pmt.mp("in"), self.take)
-        self.messages = []
-
-    def take(self, message):
-        self.messages.append(message)
-
-
 def receive(values, block, tags=(), wait_for=0):
     """Runs a block. Returns its output, its tags, its PDUs and its status messages, after waiting
     for `wait_for` PDUs."""
-    pdus, status = message_sink(), message_sink()
+    pdus, status = support.message_sink(), support.message_sink()
     source = support.array_source(values, 4096, 5, tags, held=True)
     sink = blocks.vector_sink_b()
     top = gr.top_block()
