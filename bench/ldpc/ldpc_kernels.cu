@@ -5,8 +5,8 @@
  * and white Gaussian noise, which the device generates. Compares the sum-product kernel
  * of ldpc_sum_product.cuh with the reference. Prints one JSON object per line. */
 
-#include "lab/ldpc/reference.h"
 #include "ldpc/cuda/kernels.h"
+#include "ldpc/model/reference.h"
 #include "ldpc_sum_product.cuh"
 #include <algorithm>
 #include <atomic>

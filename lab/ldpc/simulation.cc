@@ -4,9 +4,9 @@
 /* Simulation of LDPC error rates on the host, and evaluation of a simulation on a
  * device. */
 
+#include "ldpc/model/reference.h"
 #include "ldpc/stream/traits.h"
 #include "pipeline/stream_decoder.h"
-#include "reference.h"
 #include "simulation.h"
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 
 #include "channel/awgn.h"
 #include "lab/viterbi/maximum_likelihood.h"
-#include "reference.h"
+#include "viterbi/model/reference.h"
 #include <gtest/gtest.h>
 
 namespace {

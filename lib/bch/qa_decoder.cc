@@ -6,7 +6,7 @@
 
 #include "common/cpu_variant.h"
 #include "common/packed_bits.h"
-#include "lab/bch/reference.h"
+#include "reference.h"
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <random>

@@ -5,7 +5,7 @@
  * codewords of a small code. */
 
 #include "common/cpu_variant.h"
-#include "lab/reed_solomon/reference.h"
+#include "reference.h"
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -4,9 +4,9 @@
 /* Tests LDPC codes: sizes and edges of the DVB-S2 codes, their codewords against gr-dtv's
  * encoder, the orders of layers, and valid and invalid alist files. */
 
-#include "lab/ldpc/reference.h"
 #include "ldpc/model/chain_order.h"
 #include "ldpc/model/layer_plan.h"
+#include "ldpc/model/reference.h"
 #include "qa_support.h"
 #include <algorithm>
 #include <array>

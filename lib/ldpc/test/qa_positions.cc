@@ -4,7 +4,7 @@
 /* Tests the message positions of codes from files, the warning for files that look like
  * generator matrices, and variants of the file format. */
 
-#include "lab/ldpc/reference.h"
+#include "ldpc/model/reference.h"
 #include "qa_support.h"
 #include <algorithm>
 #include <cstdio>

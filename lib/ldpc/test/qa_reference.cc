@@ -4,7 +4,7 @@
 /* Tests the reference decoders against exact inference, hand-computed results and a
  * published curve, and the float decoders against sum-product. */
 
-#include "lab/ldpc/reference.h"
+#include "ldpc/model/reference.h"
 #include "qa_support.h"
 
 using namespace gr::gpufec;

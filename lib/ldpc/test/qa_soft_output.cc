@@ -4,7 +4,7 @@
 /* Tests the soft output of the stream decoder, also after changes of scale, against the
  * reference decoders. */
 
-#include "lab/ldpc/reference.h"
+#include "ldpc/model/reference.h"
 #include "ldpc/stream/input_format.h"
 #include "ldpc/stream/sent_values.h"
 #include "stream_runs.h"

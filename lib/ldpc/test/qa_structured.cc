@@ -3,8 +3,8 @@
 
 /* Tests codes of standards, base matrices, and positions that are not sent. */
 
-#include "lab/ldpc/reference.h"
 #include "ldpc/model/layer_plan.h"
+#include "ldpc/model/reference.h"
 #include "qa_support.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <map>

@@ -4,9 +4,9 @@
 /* Tests of the reference decoders against test vectors and against each other. */
 
 #include "channel/bsid.h"
-#include "lab/sync_map/reference.h"
 #include "qa_vectors.h"
 #include "sync_map/code/channel.h"
+#include "sync_map/model/reference.h"
 #include <gtest/gtest.h>
 #include <cmath>
 

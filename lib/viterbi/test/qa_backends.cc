@@ -8,8 +8,8 @@
 #include "common/cpu_variant.h"
 #include "common/host_memory.h"
 #include "cuda/devices.h"
-#include "lab/viterbi/reference.h"
 #include "qa_support.h"
+#include "viterbi/model/reference.h"
 #include "viterbi/stream/traits.h"
 #include <gtest/gtest.h>
 #include <chrono>

@@ -5,10 +5,10 @@
  * (pbvd_layout.h) and reference decoder. */
 
 #include "common/packed_bits.h"
-#include "lab/viterbi/reference.h"
 #include "qa_support.h"
 #include "viterbi/model/block_layout.h"
 #include "viterbi/model/pbvd_layout.h"
+#include "viterbi/model/reference.h"
 #include <gnuradio/gpufec/arrays.h>
 #include <gtest/gtest.h>
 #include <map>

@@ -5,8 +5,8 @@
  * latency, statistics, options and devices. */
 
 #include "cuda/devices.h"
-#include "lab/viterbi/reference.h"
 #include "qa_stream.h"
+#include "viterbi/model/reference.h"
 #include <gtest/gtest.h>
 #include <cmath>
 #include <random>

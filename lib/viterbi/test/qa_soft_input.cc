@@ -3,9 +3,9 @@
 
 /* Tests of the stream decoder's input: formats, scales and signs, borrowed input. */
 
-#include "lab/viterbi/reference.h"
 #include "pipeline/test/memory_of.h"
 #include "qa_stream.h"
+#include "viterbi/model/reference.h"
 #include "viterbi/model/soft_input.h"
 #include <gtest/gtest.h>
 #include <cmath>

@@ -5,8 +5,8 @@
  * corridor recursion of Briffa (2014), the linear form, and joint decoding of several
  * received copies. */
 
-#ifndef INCLUDED_GPUFEC_LAB_SYNC_MAP_REFERENCE_H
-#define INCLUDED_GPUFEC_LAB_SYNC_MAP_REFERENCE_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_REFERENCE_H
+#define INCLUDED_GPUFEC_SYNC_MAP_MODEL_REFERENCE_H
 
 #include <gnuradio/gpufec/sync_map.h>
 #include <vector>
@@ -86,4 +86,4 @@ std::vector<double> read_by_read(const std::vector<map_problem>& reads, unsigned
 } // namespace reference
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_LAB_SYNC_MAP_REFERENCE_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_MODEL_REFERENCE_H */

@@ -4,7 +4,7 @@
 /* Encodes by polynomial division, and decodes with syndromes, the Berlekamp-Massey
  * algorithm and a search for roots among all positions. */
 
-#include "bch/field.h"
+#include "field.h"
 #include "reference.h"
 
 namespace gr::gpufec::bch {

@@ -4,10 +4,10 @@
 /* Reference decoders: maximum likelihood over a whole sequence, and the bit-true model of
  * the backends, which decode parallel blocks. */
 
-#ifndef INCLUDED_GPUFEC_LAB_VITERBI_REFERENCE_H
-#define INCLUDED_GPUFEC_LAB_VITERBI_REFERENCE_H
+#ifndef INCLUDED_GPUFEC_VITERBI_MODEL_REFERENCE_H
+#define INCLUDED_GPUFEC_VITERBI_MODEL_REFERENCE_H
 
-#include "viterbi/model/block_layout.h"
+#include "block_layout.h"
 #include <cstdint>
 #include <vector>
 
@@ -52,4 +52,4 @@ std::vector<std::uint8_t> parallel_blocks(const conv_code& code,
 } // namespace reference
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_LAB_VITERBI_REFERENCE_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_MODEL_REFERENCE_H */

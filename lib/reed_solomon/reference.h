@@ -4,8 +4,8 @@
 /* Reference Reed-Solomon encoder and decoder of one codeword, for tests of
  * reed_solomon_encoder_kernel and reed_solomon_decoder_kernel. */
 
-#ifndef INCLUDED_GPUFEC_LAB_REED_SOLOMON_REFERENCE_H
-#define INCLUDED_GPUFEC_LAB_REED_SOLOMON_REFERENCE_H
+#ifndef INCLUDED_GPUFEC_REED_SOLOMON_REFERENCE_H
+#define INCLUDED_GPUFEC_REED_SOLOMON_REFERENCE_H
 
 #include <gnuradio/gpufec/reed_solomon.h>
 #include <cstdint>
@@ -25,4 +25,4 @@ int reference_decode(const reed_solomon_code& code,
 
 } // namespace gr::gpufec::reed_solomon
 
-#endif /* INCLUDED_GPUFEC_LAB_REED_SOLOMON_REFERENCE_H */
+#endif /* INCLUDED_GPUFEC_REED_SOLOMON_REFERENCE_H */

@@ -5,11 +5,11 @@
  * the min-sum of L. Feltrin's thesis (README.md, Sources) compute in double precision;
  * layered() and flooding() are the bit-exact models of both backends. */
 
-#ifndef INCLUDED_GPUFEC_LAB_LDPC_REFERENCE_H
-#define INCLUDED_GPUFEC_LAB_LDPC_REFERENCE_H
+#ifndef INCLUDED_GPUFEC_LDPC_MODEL_REFERENCE_H
+#define INCLUDED_GPUFEC_LDPC_MODEL_REFERENCE_H
 
-#include "ldpc/model/layer_plan.h"
-#include "ldpc/model/message_rule.h"
+#include "layer_plan.h"
+#include "message_rule.h"
 #include <cstdint>
 #include <vector>
 
@@ -89,4 +89,4 @@ unsigned violated_checks(const ldpc_code& code, const std::vector<std::uint8_t>&
 } // namespace reference
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LAB_LDPC_REFERENCE_H */
+#endif /* INCLUDED_GPUFEC_LDPC_MODEL_REFERENCE_H */

@@ -4,8 +4,8 @@
 /* Reference BCH encoder and decoder, bit by bit, for tests of bch_encoder_kernel and
  * bch_decoder_kernel. */
 
-#ifndef INCLUDED_GPUFEC_LAB_BCH_REFERENCE_H
-#define INCLUDED_GPUFEC_LAB_BCH_REFERENCE_H
+#ifndef INCLUDED_GPUFEC_BCH_REFERENCE_H
+#define INCLUDED_GPUFEC_BCH_REFERENCE_H
 
 #include <gnuradio/gpufec/bch.h>
 #include <cstdint>
@@ -22,4 +22,4 @@ int reference_decode(const bch_code& code, std::vector<std::uint8_t>& codeword);
 
 } // namespace gr::gpufec::bch
 
-#endif /* INCLUDED_GPUFEC_LAB_BCH_REFERENCE_H */
+#endif /* INCLUDED_GPUFEC_BCH_REFERENCE_H */

@@ -5,7 +5,7 @@
  * Kasahara, Hirasawa and Namekawa (1975), a search for zeros and Forney's formula. */
 
 #include "bch/field.h"
-#include "reed_solomon/field.h"
+#include "field.h"
 #include "reference.h"
 #include <algorithm>
 
