@@ -202,7 +202,11 @@ constellation make_constellation(const std::string& given_name,
                                  const std::string& frame_size,
                                  const std::string& standard)
 {
-    const auto index = index_of_name("constellation", given_name, constellations);
+    const auto index = index_of_name("constellation",
+                                     given_name,
+                                     constellations,
+                                     "allowed are",
+                                     "docs/reference/dvb.md");
     const auto& name = constellations[index];
     const auto& all = modcods_of(frame_size);
     const bool known = std::any_of(all.begin(), all.end(), [&](const auto& m) {
