@@ -19,7 +19,7 @@ namespace gr::gpufec::demap {
 struct constellation {
     std::string name;
     unsigned bits; //!< number of bits per symbol
-    //! Points in the order of their labels; mean energy 1. Those of π/2-BPSK are the
+    //! Points in the order of their labels; mean energy 1. For π/2-BPSK, they are the
     //! points of the first symbol of a frame.
     std::vector<std::complex<double>> points;
     //! Interleaver column of each bit of a label, the first bit first. QPSK is not

@@ -163,8 +163,8 @@ TEST(Vlsnr, GivenEsn0_LlrsFollowTheirFormula)
     }
 }
 
-// Noise makes estimates scatter by up to 0.4 dB. That of QPSK, from moments, is not used
-// below its threshold.
+// Noise makes estimates scatter by up to 0.4 dB. The estimate for QPSK, from moments, is
+// not used below its threshold.
 TEST(Vlsnr, EstimatedEsn0_IsThatOfTheFrame)
 {
     for (const auto& m : vlsnr_modcods()) {
