@@ -18,7 +18,7 @@ from qa_bbframe import transport_packets
 from qa_symbols import decode, noisy
 
 # Frame size without "vl-snr ", rate, gr-dtv's frame, code and modulation, number of symbols of a
-# frame, K_ldpc, and the ideal Es/N0 in dB of EN 302 307-2, table 20c.
+# frame, K_ldpc, and the ideal Es/N0 in dB (EN 302 307-2, clause 6).
 MODCODS = [
     ("normal", "2/9", "NORMAL", "C2_9_VLSNR", "QPSK", 30780, 14400, -2.85),
     ("medium", "1/5", "MEDIUM", "C1_5_MEDIUM", "BPSK", 30780, 5840, -6.85),
