@@ -254,6 +254,9 @@ class qa_vlsnr(unittest.TestCase):
                         block(standard="dvbs2x", **wrong)
         with self.assertRaisesRegex(ValueError, 'frame_size is "vl-snr short": allowed'):
             gpufec.gpu_ldpc_dvbs2(frame_size="vl-snr short", rate="1/5", soft_input="symbols")
+        with self.assertRaisesRegex(ValueError, 'frame_size is "vl-snr short": .*require io host'):
+            gpufec.gpu_ldpc_dvbs2(soft_input="symbols", io="device_in",
+                                  **parameters_of("short", "1/5"))
         gpufec.gpu_ldpc_dvbs2("dvbs2x", "VL-SNR short", "pi/2-BPSK 4/15", soft_input="symbols",
                               backend="cpu")
 
