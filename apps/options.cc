@@ -37,7 +37,7 @@ void refuse_option(const std::string& name,
                       allowed);
 }
 
-const char* const run_options = R"(
+const char* const run_options_help = R"(
 batch           int            0     work items per batch; 0: chosen from the device
 slots           int            3     batches in flight
 max-latency-ms  real           50    a batch that has not filled after this time is submitted incomplete

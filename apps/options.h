@@ -53,7 +53,7 @@ struct option_table {
 };
 
 //! Rows of an option_table that all decoders have: batches, backend, devices, threads.
-extern const char* const run_options;
+extern const char* const run_options_help;
 
 //! The values of the command-line options of one run of the program.
 class option_values

@@ -380,7 +380,7 @@ decoder_trait ccsds_trait()
     decoder_trait t;
     t.name = "ccsds";
     t.code_options = code_options;
-    t.decoder_options = std::string(decoder_options) + run_options;
+    t.decoder_options = std::string(decoder_options) + run_options_help;
     t.decode = {
         "Decodes soft symbols of CCSDS telemetry, or of telecommands, to transfer "
         "frames, which are written one after the other. --threads is also the number of "

@@ -557,7 +557,7 @@ decoder_trait ldpc_trait()
     t.name = "ldpc";
     t.work = "edge_iteration";
     t.code_options = ldpc_code_options;
-    t.decoder_options = std::string(ldpc_decoder_options) + run_options;
+    t.decoder_options = std::string(ldpc_decoder_options) + run_options_help;
     t.bench = { "Decodes noisy frames, and counts edge-iterations (edges of the code "
                 "times iterations) besides bits. With --early-stop false every "
                 "frame takes all iterations, and the rate does not depend on the noise.",

@@ -604,7 +604,7 @@ decoder_trait sync_trait()
     decoder_trait t;
     t.name = "sync";
     t.code_options = code_options;
-    t.decoder_options = std::string(decoder_options) + run_options;
+    t.decoder_options = std::string(decoder_options) + run_options_help;
     t.bench = {
         "Decodes frames of random symbols from the channel that the options describe.",
         "",

@@ -573,7 +573,7 @@ decoder_trait viterbi_trait()
     decoder_trait t;
     t.name = "viterbi";
     t.code_options = preset_option() + code_options;
-    t.decoder_options = std::string(decoder_options) + run_options;
+    t.decoder_options = std::string(decoder_options) + run_options_help;
     t.bench = { "Decodes noisy data (Eb/N0 5 dB).", "", R"(
 # How fast this machine decodes the CCSDS code
 gpufec bench viterbi --preset ccsds --seconds 1

@@ -166,7 +166,7 @@ json measure(const std::string& name,
 
 } // namespace
 
-std::size_t traits::cuda_batch(const setup& s, unsigned, int)
+std::size_t traits::cuda_batch(const setup& s, const run_options&, int)
 {
     return s.output == sync_output::symbols ? 12672 : 1024;
 }

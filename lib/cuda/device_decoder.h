@@ -31,7 +31,7 @@ constexpr std::size_t page_locked_bytes = 64u << 20;
 //! Device resources of a slot. Derived structures add a decoder's own buffers.
 struct device_slot {
     stream queue;
-    event done, copied;
+    event done, copied, decoded; // ends of the batch, of its input copy, of its kernels
     // Output unpacked to one bit per byte; null until reserve_unpacked_output().
     std::unique_ptr<buffer<std::uint8_t>> bits;
     std::exception_ptr failure; // exception thrown when a queued batch was started
@@ -229,6 +229,22 @@ protected:
               "copy to the device");
         check(cudaEventRecord(s.copied.get(), s.queue.get()), "event");
         d_last_copied = s.copied.get();
+    }
+    // Delays the kernels that follow until those of the batch `distance` batches earlier
+    // have ended; distance is 1 or 2.
+    void start_after(Slot& s, unsigned distance)
+    {
+        const auto* const before = d_latest[distance - 1];
+        if (before && before != &s) {
+            check(cudaStreamWaitEvent(s.queue.get(), before->decoded.get(), 0),
+                  "order of batches");
+        }
+    }
+    // Marks the end of a batch's kernels.
+    void end_kernels(Slot& s)
+    {
+        check(cudaEventRecord(s.decoded.get(), s.queue.get()), "event");
+        d_latest[1] = std::exchange(d_latest[0], &s);
     }
     // Returns the address to which kernels write before copy_out() to \p host: that of
     // \p host on a device with unified memory, otherwise \p buffer.
@@ -440,6 +456,7 @@ private:
     const std::string d_name;
     const stream d_to_host;
     cudaEvent_t d_last_copied = nullptr; // completion of the latest input copy
+    const Slot* d_latest[2] = {};        // slots of the two latest batches, latest first
     std::mutex d_notifying;
     std::function<void()> d_notify;
     std::deque<waiting_batch> d_waiting; // in the order of submission

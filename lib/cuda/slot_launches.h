@@ -90,7 +90,7 @@ public:
             return (n + batch_granularity - 1) / batch_granularity * batch_granularity;
         };
         const auto asked = whole(run.batch);
-        auto work_items = asked ? asked : Traits::cuda_batch(s, run.slots, device);
+        auto work_items = asked ? asked : Traits::cuda_batch(s, run, device);
         const auto chosen = work_items;
         if (!asked && times > 1) {
             work_items = std::max(

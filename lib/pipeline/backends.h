@@ -21,7 +21,7 @@
  *   describe(setup)                  the code and its parameters, for the log
  *   cpu_batch(setup, threads)        a batch size that keeps the CPU busy
  *   make_cpu(setup, work_items, threads)
- *   cuda_batch(setup, slots, device) a batch size that keeps the device busy
+ *   cuda_batch(setup, run, device)   a batch size that keeps the device busy
  *   make_cuda(setup, work_items, slots, device)
  *                                    throws device_memory_error if the batch is too large
  *                                    for the device's memory */
@@ -92,7 +92,7 @@ made_decoders<Traits> make_decoders(const typename Traits::setup& setup,
             auto least = asked;
             for (const int device : run.devices) {
                 const auto chosen = asked ? asked : at_most(with_back_off([&] {
-                    return Traits::cuda_batch(setup, run.slots, device);
+                    return Traits::cuda_batch(setup, run, device);
                 }));
                 decoders.push_back(
                     make_cuda_within_memory<Traits>(setup, chosen, run.slots, device));

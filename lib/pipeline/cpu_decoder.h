@@ -86,7 +86,7 @@ struct cpu_traits {
     {
         return 4096 * threads;
     }
-    static std::size_t cuda_batch(const Setup&, unsigned, int) { return 1; }
+    static std::size_t cuda_batch(const Setup&, const run_options&, int) { return 1; }
     static decoder make_cuda(const Setup&, std::size_t, unsigned, int)
     {
         throw std::runtime_error("this decoder has no CUDA backend, use backend cpu");

@@ -68,6 +68,9 @@ struct run_options {
     //! this for short inputs to avoid a large allocation.
     std::size_t max_batch = 0;
     bool watch = true; //!< whether decoder::verdict() diagnoses the input
+    //! Whether input is borrowed from memory of the device. Batches are then larger if
+    //! \p batch is 0, because they take no pinned memory.
+    bool input_on_device = false;
 };
 
 /*!

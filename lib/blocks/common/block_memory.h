@@ -139,7 +139,8 @@ protected:
         // batches. If the input of all slots plus 1/16 exceeds `widest` bytes, input is
         // copied.
         const auto in_flight = pinned_input::bytes_needed(engine());
-        const auto spare = in_flight / run().slots * spare_batches();
+        const auto batches = std::max<std::size_t>(spare_batches(), d_ports ? 2 : 1);
+        const auto spare = in_flight / run().slots * batches;
         const auto widest = d_ports ? widest_device_buffer_bytes
                                     : widest_buffer_bytes * run().devices.size();
         const bool in_place = borrows_input() && in_flight + in_flight / 16 <= widest;

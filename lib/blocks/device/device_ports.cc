@@ -71,6 +71,7 @@ void check_port_memory(run_options& run, port_memory io)
                    " elements; allowed is one, the device of the buffers");
     }
     run.backend = backend::cuda;
+    run.input_on_device = true;
 }
 
 gr::io_signature::sptr input_port(port_memory io, std::size_t item_bytes, bool priors)

@@ -23,7 +23,6 @@ struct ldpc_slot : cuda::device_slot {
     {
         output.clear();
     }
-    cuda::event decoded; // end of the slot's kernels, before the copies to the host
     cuda::buffer<std::uint8_t> input;
     cuda::buffer<std::uint8_t> output;
     cuda::buffer<ldpc_status> status;
@@ -101,9 +100,7 @@ private:
         }
         auto* const output = target(s.output.get(), memory);
         auto* const status = target(s.status.get(), memory.status);
-        if (d_last && d_last != &s) {
-            cuda::check(cudaStreamWaitEvent(stream, d_last->decoded.get(), 0), "event");
-        }
+        start_after(s, 1);
         for (const auto& run : job.runs) {
             const device_frames frames{ reinterpret_cast<const frame_place*>(table) +
                                             run.first,
@@ -114,8 +111,7 @@ private:
             decode(run.code, frames, stream);
         }
         unpack_output(s, memory, output);
-        cuda::check(cudaEventRecord(s.decoded.get(), stream), "event");
-        d_last = &s;
+        end_kernels(s);
         mark("kernels");
         copy_output(s, memory, output, job.output_bytes);
         copy_out(s, memory.status, status, job.codewords * sizeof(ldpc_status));
@@ -197,7 +193,6 @@ private:
     const setup d_setup;
     std::unique_ptr<symbol_demapper> d_demapper; // null if the input is not symbols
     std::vector<std::unique_ptr<launch_plan>> d_codes;
-    const ldpc_slot* d_last = nullptr; // the slot whose kernels were submitted last
     std::unique_ptr<cuda::buffer<std::uint8_t>> d_scratch;
     // Former scratch memory that may still be in use.
     std::vector<std::unique_ptr<cuda::buffer<std::uint8_t>>> d_outgrown;
@@ -206,18 +201,21 @@ private:
 } // namespace
 
 // Returns the default number of codewords per batch. The host memory of all slots stays
-// within page_locked_bytes, unless a batch would then be smaller than a wave. The number
+// within page_locked_bytes, unless a batch would then be smaller than a wave. Input in
+// memory of the device takes no host memory, so batches are larger then. The number
 // is a multiple of a wave if possible. In a wave, each multiprocessor has one block with
 // two codewords.
-std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
+std::size_t traits::cuda_batch(const setup& s, const run_options& run, int device)
 {
     cuda::select(device);
     const auto one = s.limits(1);
     const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
     // Size of a wave in codewords.
     const std::size_t wave = 2 * cuda::multiprocessors(device);
-    const auto fit = [&](std::size_t all) { return all / std::max(1u, slots) / bytes; };
-    const auto capacity = fit(cuda::page_locked_bytes);
+    const auto fit = [&](std::size_t all) {
+        return all / std::max(1u, run.slots) / bytes;
+    };
+    const auto capacity = fit((run.input_on_device ? 4 : 1) * cuda::page_locked_bytes);
     if (capacity >= wave) {
         return capacity / wave * wave;
     }

@@ -8,6 +8,7 @@
 
 #include "ldpc/model/job.h"
 #include "pipeline/batch_decoder.h"
+#include <gnuradio/gpufec/decoder.h>
 #include <memory>
 #include <string>
 
@@ -34,7 +35,7 @@ struct traits {
                             unsigned threads,
                             const std::string& variant = "");
 
-    static std::size_t cuda_batch(const setup& s, unsigned slots, int device);
+    static std::size_t cuda_batch(const setup& s, const run_options& run, int device);
     //! Makes the GPU's decoder. \throws std::runtime_error that says what is missing
     static decoder
     make_cuda(const setup& s, std::size_t work_items, unsigned slots, int device);

@@ -197,7 +197,7 @@ private:
 
 } // namespace
 
-std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
+std::size_t traits::cuda_batch(const setup& s, const run_options& run, int device)
 {
     select(device);
     // Without a search, a frame of a stream begins with the final metrics of the previous
@@ -208,7 +208,7 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
     }
     const auto input = s.search ? s.code.frame_bits() * s.item_bytes() : s.input_bytes();
     const auto by_host = std::clamp<std::size_t>(
-        2 * page_locked_bytes / slots / (input + s.output_bytes()), 1, 1 << 14);
+        2 * page_locked_bytes / run.slots / (input + s.output_bytes()), 1, 1 << 14);
     // A wave is the number of frames that a device decodes at once. A batch of one wave
     // or more is a multiple of waves, because a few frames more would take as long as
     // another wave.

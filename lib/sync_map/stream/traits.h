@@ -8,6 +8,7 @@
 
 #include "pipeline/batch_decoder.h"
 #include "sync_map/model/job.h"
+#include <gnuradio/gpufec/decoder.h>
 #include <memory>
 #include <string>
 
@@ -33,7 +34,7 @@ struct traits {
                             unsigned threads,
                             const std::string& variant = "");
 
-    static std::size_t cuda_batch(const setup& s, unsigned slots, int device);
+    static std::size_t cuda_batch(const setup& s, const run_options& run, int device);
     //! Makes a decoder on a device. \throws std::runtime_error with the reason if the
     //! device cannot decode the setup
     static decoder

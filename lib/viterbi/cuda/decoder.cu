@@ -111,6 +111,13 @@ private:
         const device_buffers on_device{
             input, s.soft.get(), s.survivors.get(), target(s.output.get(), memory)
         };
+        // At most two batches that occupy half of the device or more run at once. Those
+        // of all slots would end together, and the device would be idle while the host
+        // fills the slots again.
+        const auto all = d_launch->blocks_on_all_multiprocessors();
+        if (all > 0 && 2 * job.blocks >= all) {
+            start_after(s, 2);
+        }
         d_launch->launch(geometry(job), on_device, s.queue.get(), mark);
         check(cudaGetLastError(), "kernel launch");
         if (job.error_counts) {
@@ -118,6 +125,7 @@ private:
             mark("sign_errors");
         }
         unpack_output(s, memory, on_device.output);
+        end_kernels(s);
         copy_output(s, memory, on_device.output, output_bytes(job));
         mark("copy_out");
     }
@@ -197,7 +205,7 @@ std::size_t host_bytes(const setup& s)
 
 // Returns the default number of parallel blocks per batch, at least those of one work
 // item. All slots together fit host_bytes() and a quarter of the device's free memory.
-std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
+std::size_t traits::cuda_batch(const setup& s, const run_options& run, int device)
 {
     select(device);
     const auto host = s.limits(batch_granularity(s));
@@ -205,12 +213,19 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
     check(cudaMemGetInfo(&free, &total), "device memory");
     // Floats that are borrowed stay in the caller's ring buffer, so the slots may hold
     // twice as many blocks.
-    const auto by_host = host_bytes(s) / slots * (s.floats ? 2 : 1) /
-                         (host.input_bytes * s.caller_factor() + host.output_bytes);
+    auto by_host = host_bytes(s) / run.slots * (s.floats ? 2 : 1) /
+                   (host.input_bytes * s.caller_factor() + host.output_bytes);
+    const auto plan = make_launch_plan(s);
+    // Input in memory of the device takes no host memory, so that a batch may occupy all
+    // multiprocessors.
+    if (run.input_on_device) {
+        by_host = std::clamp(plan->blocks_on_all_multiprocessors() / batch_granularity(s),
+                             by_host,
+                             4 * by_host);
+    }
     const auto by_device =
-        free / 4 / slots /
-        cuda_viterbi::device_bytes(s, *make_launch_plan(s), 64 * batch_granularity(s)) *
-        64;
+        free / 4 / run.slots /
+        cuda_viterbi::device_bytes(s, *plan, 64 * batch_granularity(s)) * 64;
     const auto work_items = std::max<std::size_t>(1, std::min(by_host, by_device));
     // Batches of more than 1024 blocks are rounded down to a multiple of 64 work items,
     // because a thread block decodes 32 pairs.

@@ -205,6 +205,11 @@ public:
         return round_up(plan.window, wide::round) / 4 * (Code::states / 4);
     }
 
+    std::size_t blocks_on_all_multiprocessors() const override
+    {
+        return 2 * (std::size_t(register_threads) * d_processors >> Wide);
+    }
+
     void launch(const batch_geometry& g,
                 const device_buffers& memory,
                 cudaStream_t stream,

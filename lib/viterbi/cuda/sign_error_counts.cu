@@ -16,8 +16,9 @@ namespace {
 
 constexpr unsigned threads = 128;
 
-// The decoded bits and soft values of a batch. The first bit belongs to stage first_stage
-// of the stream. The values are those from first_value to end_value − 1 of the stream.
+// The decoded bits and soft values of a batch, at addresses that are multiples of 4. The
+// first bit belongs to stage first_stage of the stream. The values are those from
+// first_value to end_value − 1 of the stream.
 struct count_arguments {
     check_plan plan;
     std::uint64_t first_stage, first_value, end_value;
@@ -27,28 +28,61 @@ struct count_arguments {
     sign_error_counts* to;
 };
 
-// Re-encodes one step and compares signs. Bit `bit` of the batch is the oldest bit in the
-// shift register at the step's first stage. The lower half of the result is the number of
-// values that are not erased, and the upper half the number of wrong signs.
-__device__ unsigned
-step_counts(const count_arguments& a, std::uint64_t bit, const std::int8_t* values)
+// Returns `count` bits from bit `first` on, the last one least significant; count is 1 to
+// 32. Reads no word without one of these bits.
+__device__ unsigned bits_at(const std::uint8_t* bits, std::uint64_t first, unsigned count)
 {
-    const unsigned wide = a.plan.memory + a.plan.stages;
-    const unsigned skipped = unsigned(bit % 8), bytes = (skipped + wide + 7) / 8;
-    unsigned window = 0;
-    for (unsigned i = 0; i < bytes; ++i) {
-        window = window << 8 | a.bits[bit / 8 + i];
+    const auto* const words = reinterpret_cast<const unsigned*>(bits) + first / 32;
+    const unsigned skipped = unsigned(first % 32);
+    const auto in_order = [](unsigned word) { return __byte_perm(word, 0, 0x0123); };
+    const unsigned high = in_order(words[0]);
+    const unsigned low = skipped + count > 32 ? in_order(words[1]) : 0;
+    return __funnelshift_l(low, high, skipped) >> (32 - count);
+}
+
+// Returns `count` bytes from byte `first` on, followed by zeros; count is 1 to 8. Reads
+// no word without one of these bytes.
+__device__ uint2 bytes_at(const std::int8_t* bytes, std::uint64_t first, unsigned count)
+{
+    const auto* const words = reinterpret_cast<const unsigned*>(bytes) + first / 4;
+    const unsigned skipped = unsigned(first % 4), end = skipped + count;
+    const unsigned a = words[0], b = end > 4 ? words[1] : 0, c = end > 8 ? words[2] : 0;
+    const auto mask = [](unsigned n) { return n < 4 ? (1u << 8 * n) - 1 : ~0u; };
+    return { __funnelshift_r(a, b, 8 * skipped) & mask(count),
+             __funnelshift_r(b, c, 8 * skipped) & mask(count > 4 ? count - 4 : 0) };
+}
+
+// Returns the number of values of a word that are not erased in the lower half, and the
+// number of those whose sign differs from the coded bit in the upper half. The byte of a
+// value in `sent` is its coded bit.
+__device__ unsigned word_counts(unsigned values, unsigned sent)
+{
+    const unsigned nonzero = ((values & 0x7f7f7f7fu) + 0x7f7f7f7fu) | values;
+    const unsigned there = nonzero >> 7 & 0x01010101u;
+    const unsigned wrong = (values >> 7 ^ sent) & there;
+    return unsigned(__popc(wrong)) << 16 | unsigned(__popc(there));
+}
+
+// Re-encodes one step, and returns the sum of word_counts() over its values, which begin
+// at index `value` of the batch. Bit `bit` of the batch is the oldest bit in the shift
+// register at the step's first stage.
+__device__ unsigned
+step_counts(const count_arguments& a, std::uint64_t bit, std::uint64_t value)
+{
+    const auto& plan = a.plan;
+    const unsigned window = bits_at(a.bits, bit, plan.memory + plan.stages);
+    unsigned sent[2] = { 0, 0 };
+#pragma unroll
+    for (unsigned i = 0; i < check_plan::max_values; ++i) {
+        if (i < plan.values) {
+            const auto& v = plan.value[i];
+            const unsigned contents = window >> (plan.stages - 1 - v.stage);
+            const unsigned coded = unsigned(__popc(contents & v.taps)) ^ v.inverted;
+            sent[i / 4] |= (coded & 1u) << 8 * (i % 4);
+        }
     }
-    window >>= 8 * bytes - skipped - wide;
-    unsigned counts = 0;
-    for (unsigned i = 0; i < a.plan.values; ++i) {
-        const auto& v = a.plan.value[i];
-        const unsigned contents = window >> (a.plan.stages - 1 - v.stage);
-        const unsigned sent = (unsigned(__popc(contents & v.taps)) ^ v.inverted) & 1u;
-        const int value = values[i];
-        counts += value == 0 ? 0u : (unsigned(value < 0) ^ sent) << 16 | 1u;
-    }
-    return counts;
+    const auto values = bytes_at(a.values, value, plan.values);
+    return word_counts(values.x, sent[0]) + word_counts(values.y, sent[1]);
 }
 
 __device__ unsigned sum_over_warp(unsigned x)
@@ -80,7 +114,7 @@ __global__ void make_sign_error_counts(count_arguments a)
             const auto step = last - 1 - back;
             sum += step_counts(a,
                                step * a.plan.stages - a.plan.memory - a.first_stage,
-                               a.values + (step * a.plan.values - a.first_value));
+                               step * a.plan.values - a.first_value);
         }
         from = steps;
         const unsigned all = sum_over_warp(sum);

@@ -8,6 +8,7 @@
 
 #include "pipeline/batch_decoder.h"
 #include "viterbi/model/job.h"
+#include <gnuradio/gpufec/decoder.h>
 #include <memory>
 #include <string>
 
@@ -36,7 +37,7 @@ struct traits {
                             unsigned threads,
                             const std::string& variant = "");
 
-    static std::size_t cuda_batch(const setup& s, unsigned slots, int device);
+    static std::size_t cuda_batch(const setup& s, const run_options& run, int device);
     //! \throws std::runtime_error if CUDA cannot be used or cuda_kernel does not support
     //! the code
     static decoder

@@ -276,6 +276,23 @@ TEST_P(viterbi_cuda, RandomNoise_EqualsReference)
     }
 }
 
+TEST(viterbi_cuda_batch, InputOnDevice_OccupiesAllMultiprocessorsOrIsFourTimesAsLarge)
+{
+    const auto found = find_cuda_devices();
+    if (found.devices.empty()) {
+        GTEST_SKIP() << found.missing;
+    }
+    const auto setup = prepare(cases()[0], 0).setup;
+    run_options run;
+    const auto host = traits::cuda_batch(setup, run, 0);
+    run.input_on_device = true;
+    const auto device = traits::cuda_batch(setup, run, 0);
+    // A multiprocessor decodes 256 parallel blocks at once.
+    const std::size_t all = 256 * std::size_t(found.devices[0].multiprocessors);
+    EXPECT_GE(device, std::min(4 * host, std::max(host, all)) / 64 * 64);
+    EXPECT_LE(device, 4 * host);
+}
+
 // Decoders of different codes launch the same kernels with different amounts of shared
 // memory. The limit that one decoder sets must not be too low for another.
 TEST(viterbi_cuda_together, DecodersOfEveryCode_EqualReference)
