@@ -198,12 +198,13 @@ std::string option_values::text(const std::string& name) const
     return has(name) ? d_values[name].as<std::string>() : "";
 }
 
-int option_values::integer(const std::string& name, int least, int most) const
+int option_values::integer(const std::string& name, int minimum, int maximum) const
 {
     const int value = number_of<int>(*this, name, "whole numbers");
-    if (value < least || value > most) {
-        const auto above = most == INT_MAX ? " and above" : " to " + std::to_string(most);
-        refuse_option(name, std::to_string(value), std::to_string(least) + above);
+    if (value < minimum || value > maximum) {
+        const auto above =
+            maximum == INT_MAX ? " and above" : " to " + std::to_string(maximum);
+        refuse_option(name, std::to_string(value), std::to_string(minimum) + above);
     }
     return value;
 }

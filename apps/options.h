@@ -80,7 +80,7 @@ public:
     std::string text(const std::string& name) const;
     // The following functions throw a usage_error if the value is not of their type or
     // not in the allowed range. count() allows 0 to 1e15.
-    int integer(const std::string& name, int least = 0, int most = INT_MAX) const;
+    int integer(const std::string& name, int minimum = 0, int maximum = INT_MAX) const;
     double real(const std::string& name) const;
     std::uint64_t count(const std::string& name) const;
     std::uint64_t seed(const std::string& name) const;

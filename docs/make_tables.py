@@ -248,7 +248,7 @@ def array_rates():
     def cell(*key):
         return f"{rates[key]:,.0f}" if key in rates else "—"
     return table(
-        ["Mb/s, frames per call"] + list(ways),
+        ["Mb/s, frames per call"] + ["pinned" if way == "page-locked" else way for way in ways],
         [[f"{name}, {frames:,}"] + [cell(key, way, frames) for way in ways]
          for name, key, counts in (("Viterbi", "viterbi", (1, 100, 10000, 100000)),
                                    ("LDPC", "ldpc", (1, 100, 10000)),
@@ -278,7 +278,7 @@ def sync_reads():
             return f"0 of {r['symbols']:,}"
         return f"{r['ser']:.2g} ± {1.96 * r['ser_deviation']:.1g}"
 
-    return table(["insertions, deletions", "passes"] +
+    return table(["insertion and deletion probability", "passes"] +
                  [f"{reads} reads" if reads > 1 else "1 read" for reads in (1, 2, 4, 8)],
                  [[p, passes] + [cell(p, reads, passes) for reads in (1, 2, 4, 8)]
                   for p in result["settings"]["p"] for passes in (1, 2, 3)])
@@ -286,8 +286,9 @@ def sync_reads():
 
 def sync_reads_gap():
     points = table_of(load("sync-reads-cpu.json"), "gaps")
-    return table(["insertions, deletions", "reads", "passes", "mean", "largest",
-                  "other decisions", "wrong symbols", "wrong, all together"],
+    return table(["insertion and deletion probability", "reads", "passes", "mean distance",
+                  "largest distance", "other decisions", "wrong symbols",
+                  "wrong symbols with joint posteriors"],
                  [[r["p"], r["reads"], r["passes"], f"{r['mean']:.2g}", f"{r['worst']:.2g}",
                    f"{r['other_decisions']} of {r['symbols']:,}", r["errors"],
                    r["errors_of_all_together"]] for r in points if r["passes"] < 3])
@@ -449,11 +450,13 @@ LDPC_PLANS = [
         ("nr bg1 z384 1/3", 99, 10560, "int8")])]
 
 
-def compared(head, plans, cells, of):
-    """Tabulates the rates of launch plans and of other plans to compare them with. `plans` lists
-    (plan, other plan, cases). `cells` returns the cells of a case, `of` a plan's rate in a case."""
+def compared(head, unit, plans, cells, of):
+    """Tabulates the rates of launch plans, in `unit`, and of other plans to compare them with.
+    `plans` lists (plan, other plan, cases). `cells` returns the cells of a case under `head`, `of`
+    a plan's rate in a case."""
     return table(
-        ["plan", *head, "next plan", "its rate", "ratio"],
+        ["plan", *head, f"rate, {unit}", "next plan", f"rate of next plan, {unit}",
+         "ratio of rates"],
         [[f"`{plan}`", *cells(case), three(of(plan, case)), f"`{other}`", three(of(other, case)),
           f"{of(plan, case) / of(other, case):.2f}"]
          for plan, other, cases in plans for case in cases])
@@ -469,7 +472,7 @@ def ldpc_plans():
     def of(plan, case):
         return rates[(plan if (plan, *case) in rates else "chosen", *case)]
     return compared(
-        ["code", "precision", "shared memory", "codewords", "T edge-iterations/s"], LDPC_PLANS,
+        ["code", "precision", "shared memory", "codewords per batch"], "T", LDPC_PLANS,
         lambda case: [f"`{case[0]}`", case[3], f"{case[1]} KB", f"{case[2]:,}"], of)
 
 
@@ -486,7 +489,7 @@ def ldpc_any_code():
                     if (r["code"], r["plan"], r["shared_kb"]) == (code, plan, kb)
                     and r["precision"] == "int8")
     return table(
-        ["code"] + [f"{kb} KB" for kb in sizes] + [f"`layered`, {kb} KB" for kb in sizes],
+        ["code"] + [f"{plan}, {kb} KB, T" for plan in ("chosen plan", "`layered`") for kb in sizes],
         [[f"`{code}`"] + [of(code, plan, kb) for plan in ("chosen", "layered") for kb in sizes]
          for code in codes])
 
@@ -508,7 +511,7 @@ def sync_plans():
     rates = {(r["plan"], r["precision"], r["p"], r["frames"], r["shared_kb"]): r["mbit_per_s"]
              for r in table_of(load("sync-kernels-h200.json", "sync-plans-h100"), "plans")}
     return compared(
-        ["precision", "p", "frames", "shared memory", "Mb/s"], SYNC_PLANS,
+        ["precision", "p", "frames per batch", "shared memory"], "Mb/s", SYNC_PLANS,
         lambda case: [case[0], case[1], f"{case[2]:,}", f"{case[3]} KB"],
         lambda plan, case: rates[(plan, *case)])
 
@@ -520,7 +523,7 @@ def sync_cards():
              for r in rows if r["plan"] == "chosen"}
     sizes = [227, 163, 99, 64]
     return table(
-        ["precision", "p", "frames"] + [f"{kb} KB" for kb in sizes],
+        ["precision", "p", "frames per batch"] + [f"{kb} KB, Mb/s" for kb in sizes],
         [[precision, p, f"{frames:,}"] + [three(rates[precision, p, frames, kb]) for kb in sizes]
          for precision in ("float", "double") for p in (0.001, 0.01, 0.1)
          for frames in (1024, 25344)])

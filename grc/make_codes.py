@@ -110,7 +110,7 @@ def allowed(field, values, owner):
     return f"{field}: {listed(values, 'or') if len(values) <= 12 else 'one of these'} with {owner}"
 
 
-def size_checks(label, standards, make):
+def size_checks(label, standards, make, ppdus):
     groups = {} # standards with the same frame sizes, by these sizes
     for standard, title in standards.items():
         if standard != "nr":
@@ -118,6 +118,8 @@ def size_checks(label, standards, make):
     for sizes, group in groups.items():
         other = (f"standard != '{list(group)[0]}'" if len(group) == 1 else
                  f"standard not in {quoted(list(group))}")
+        if ppdus and "wifi" in group:
+            other += " or psdu_bytes" # the standard computes the frame sizes of PPDUs
         yield check(allowed(label, sizes, listed(list(group.values()), "or")),
                     f"{other} or frame_size in {quoted(sizes)}")
     if "nr" in standards:
@@ -240,7 +242,7 @@ def with_codes(text):
 
     def checks():
         condition = "" if receiver else "soft_input[:7] != 'symbols' or "
-        yield from size_checks(label, standards, make)
+        yield from size_checks(label, standards, make, "psdu_bytes" in fields)
         if not receiver:
             yield from rate_checks(standards, make)
         if constellations:

@@ -82,7 +82,7 @@ public:
     std::vector<std::vector<timed_step>> device_times(unsigned rounds)
     {
         d_pipeline.drain();
-        // All devices use a slot of the pipeline, because the slot's memory is pinned and
+        // All devices share one slot of the pipeline, because its memory is pinned and
         // filled.
         const auto& s = *d_pipeline.filling();
         const batch_memory memory{ s.input, s.output, s.status };

@@ -6,7 +6,7 @@
 those without surroundings. Checks that presets, scripts and options that pages name exist.
 
 docs/quick-start.md and docs/cpp.md have their own tests, qa_quick_start.py and qa_cpp.py. The named
-examples of docs/converting.md run in qa_converting.py."""
+examples of docs/converting run in qa_converting.py."""
 
 import contextlib
 import importlib.util
@@ -42,13 +42,13 @@ EXCEPTIONS = {
     "scripts/demo": "builds everything, and installs packages",
     "scripts/test": "is what runs this test",
     "packaging/make-recipes": "needs a published archive; packaging.scripts runs it",
-    "packaging/make-deb": "builds everything; packaging/try-deb tries what it makes",
-    "sudo apt install": "as root; packaging/try-deb does it in a root of its own",
-    "scripts/deps": "installs packages, as root; scripts/test runs it",
-    "cmake --build": "builds everything; the preset is looked for",
-    "cmake --preset": "builds everything; the preset is looked for",
-    "ctest --preset": "runs this test; the preset is looked for",
-    "sudo cmake --install": "as root; packaging.downstream installs to a prefix of its own",
+    "packaging/make-deb": "builds everything; packaging/try-deb tests the package",
+    "sudo apt install": "needs root; packaging/try-deb installs into a separate root",
+    "scripts/deps": "installs packages as root; scripts/test runs it",
+    "cmake --build": "builds everything; a test checks that the preset exists",
+    "cmake --preset": "builds everything; a test checks that the preset exists",
+    "ctest --preset": "runs this test; a test checks that the preset exists",
+    "sudo cmake --install": "needs root; packaging.downstream installs to another prefix",
     "pip install .": "builds the package, and needs PyPI; packaging/try-wheel runs it",
     "scripts/gpu-pack": "needs a build with CUDA",
     "python3 packed/scripts/gpu-test": "needs a GPU",
@@ -137,7 +137,7 @@ def sync_values():
     return received, lengths
 
 
-@unittest.skipUnless(TOOL, "GPUFEC_TOOL names no tool")
+@unittest.skipUnless(TOOL, "GPUFEC_TOOL is not set")
 class qa_commands(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -175,7 +175,7 @@ class qa_commands(unittest.TestCase):
             received.tofile(self.folder / "IN")
             (self.folder / "LENGTHS").write_text("\n".join(map(str, lengths)) + "\n")
 
-    def test_commands(self):
+    def test_CommandsOfPages_Succeed(self):
         ran = 0
         for page, command in commands():
             if not excepted(command):
@@ -188,7 +188,7 @@ class qa_commands(unittest.TestCase):
                     ran += 1
         self.assertGreater(ran, 6)
 
-    def test_python(self):
+    def test_PythonOfPages_Runs(self):
         known = set()
         for page, text in pieces_of_python():
             with self.subTest(page=str(page), text=text):
@@ -198,7 +198,7 @@ class qa_commands(unittest.TestCase):
                     names = {"gpufec": gpufec, "np": np, **SURROUNDINGS[begin]()}
                     if "import numpy as np, gpufec" in text and not importlib.util.find_spec(
                             "gpufec"):
-                        self.skipTest("the package without GNU Radio is not there")
+                        self.skipTest("the package without GNU Radio is not built")
                     with contextlib.redirect_stdout(io.StringIO()) as said:
                         exec(compile(text, str(page), "exec"), names)
                     if "wrong bits" in text:
@@ -206,11 +206,11 @@ class qa_commands(unittest.TestCase):
                         self.assertLess(wrong, 300) # of 100,000 bits at 4 dB
         self.assertEqual(known, set(SURROUNDINGS))
 
-    def test_exceptions_are_needed(self):
+    def test_EveryException_IsUsed(self):
         found = {excepted(command) for _, command in commands()}
         self.assertEqual(found - {None}, set(EXCEPTIONS))
 
-    def test_presets_are_there(self):
+    def test_PresetsOfPages_Exist(self):
         presets = json.loads((ROOT / "CMakePresets.json").read_text())
         for page, command in commands():
             words = shlex.split(command)
@@ -221,7 +221,7 @@ class qa_commands(unittest.TestCase):
                     self.assertIn(words[words.index("--preset") + 1],
                                   [p["name"] for p in presets[kind]])
 
-    def test_scripts_are_there(self):
+    def test_ScriptsOfPages_Exist(self):
         for page in PAGES:
             for name in re.findall(r"`?\b((?:scripts|packaging|bench|apps|tests)/[\w./-]+)",
                                    page.read_text(encoding="utf-8")):
@@ -234,7 +234,7 @@ class qa_commands(unittest.TestCase):
                         self.assertTrue(re.search(rf"add_executable\({base}\s",
                                                   rules.read_text()))
 
-    def test_words_of_the_tool_are_known(self):
+    def test_WordsOfTheTool_AreKnown(self):
         """The commands, decoders and options of the tool that pages name exist."""
         described = json.loads(subprocess.run([TOOL, "--describe"], check=True,
                                               capture_output=True).stdout)
@@ -264,6 +264,6 @@ class qa_commands(unittest.TestCase):
 
 if __name__ == "__main__":
     if not TOOL:
-        print("skipped: GPUFEC_TOOL names no tool")
+        print("skipped: GPUFEC_TOOL is not set")
         sys.exit(77)
     unittest.main()

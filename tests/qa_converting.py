@@ -2,8 +2,9 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the examples of docs/converting.md, and tests its tables. The code before and after a
-conversion must decode the same input to the sent bits, with at most 0.2 % errors."""
+"""Runs the examples of docs/converting.md and docs/converting/, and tests their tables. The code
+before and after a conversion must decode the same input to the sent bits, with at most 0.2 %
+errors."""
 
 import json
 import os
@@ -30,7 +31,8 @@ import dvbs2rx_receiver # noqa: E402
 import qa_dvbs # noqa: E402
 import qa_support as support # noqa: E402
 
-PAGE = (ROOT / "docs" / "converting.md").read_text(encoding="utf-8")
+PAGE = "\n".join(path.read_text(encoding="utf-8") for path in [
+    ROOT / "docs" / "converting.md", *sorted((ROOT / "docs" / "converting").glob("*.md"))])
 EXAMPLES = dict(re.findall(r"(?s)<!-- example: ([\w ]+) -->\n```\w+\n(.*?)```", PAGE))
 used = set()
 # An alist file that gr-fec installs.
@@ -99,7 +101,7 @@ class qa_converting(unittest.TestCase):
         encoder = gpufec.conv_encoder(packed_input=False, packed_output=False, **code)
         return through(self.bits, encoder)
 
-    def test_polynomials(self):
+    def test_PolynomialsOfPage_AreEquivalent(self):
         self.assertEqual(example("polynomials")["polynomials"], [0o171, -0o133])
         table = re.findall(r"\| `(\[0o[^`]*\])` \| `(\[[^`]*\])` \| `poly2trellis\((\d), "
                            r"\[([\d ]+)\]\)`", PAGE)
@@ -110,7 +112,7 @@ class qa_converting(unittest.TestCase):
                              here)
             self.assertEqual([int(p, 8) for p in matlab.split()], [abs(p) for p in here])
 
-    def test_TableOfConventions_IsThatOfTheBlocks(self):
+    def test_TableOfConventions_EqualsBlocks(self):
         """The table of conventions has the sign that each decoder expects, and its notations of
         polynomials all mean the same code."""
         table = PAGE.split("## Polynomials")[0]
@@ -181,10 +183,10 @@ class qa_converting(unittest.TestCase):
         offset, scale = {"uint8": (128, 1), "float": (0, soft_scale)}.get(soft_input, (0, 1))
         return np.mean(np.abs(values.astype(float) - offset)) * scale
 
-    def test_gr_fec_stream(self):
+    def test_GrFecStream_DecodesBeforeAndAfter(self):
         self.both("gr_fec_stream", soft(self.coded(preset="gr_fec")), 0.8)
 
-    def test_gnu_radios_own_flowgraph(self):
+    def test_FlowgraphOfGnuRadio_DecodesWithBlockOfPage(self):
         """gr-fec's example for GNU Radio Companion decodes without errors with the block and fields
         that the page suggests."""
         drawn = pathlib.Path(gr.prefix()) / "share/gnuradio/examples/fec/fecapi_cc_decoders.grc"
@@ -260,7 +262,7 @@ class qa_converting(unittest.TestCase):
         top.run()
         return np.array(top.sent.data()), np.array(top.decoded.data())
 
-    def test_gr_fec_punctured(self):
+    def test_GrFecPunctured_DecodesBeforeAndAfter(self):
         code = dict(constraint_length=7, polynomials=[0o133, 0o171], puncturing="110,101")
         self.both("gr_fec_punctured", soft(self.coded(**code), 0.3), 0.8)
 
@@ -269,10 +271,10 @@ class qa_converting(unittest.TestCase):
         return self.coded(constraint_length=7, polynomials=[0o133, 0o171],
                           termination="terminated", frame_bits=1024)
 
-    def test_gr_fec_frames(self):
+    def test_GrFecFrames_DecodeBeforeAndAfter(self):
         self.both("gr_fec_frames", soft(self.frames()), 0.9)
 
-    def test_gr_fec_frame_modes(self):
+    def test_RowsOfGrFecModes_Decode(self):
         """For each row of the table except CC_STREAMING, both decoders decode frames of gr-fec's
         encoder, and a frame has the number of values in the row."""
         rows = re.findall(r'\| `(CC_\w+)` \| `termination="(\w+)"` \| ([^|]+) \|', PAGE)
@@ -299,23 +301,23 @@ class qa_converting(unittest.TestCase):
                     self.assertEqual(len(decoded), len(bits))
                     self.assertLessEqual(np.count_nonzero(decoded != bits), 12)
 
-    def test_gr_fec_object(self):
+    def test_GrFecObject_DecodesBeforeAndAfter(self):
         self.both("gr_fec_object", soft(self.frames()), 0.9)
 
-    def test_gr_fec_bytes(self):
+    def test_GrFecBytes_DecodeBeforeAndAfter(self):
         values = np.clip(128 + 32 * soft(self.frames()), 0, 255).astype(np.uint8)
         self.both("gr_fec_bytes", values, 0.9)
 
-    def test_gr_fec_encoder(self):
+    def test_GrFecEncoder_EqualsReplacement(self):
         theirs = through(self.bits, example("gr_fec_encoder before")["encoder"])
         ours = through(self.bits, example("gr_fec_encoder after")["encoder"])
         self.assertGreater(len(theirs), 4096)
         self.assertTrue(np.array_equal(theirs, ours[:len(theirs)]))
 
     @unittest.skipUnless(ALIST.exists(), "the alist files of gr-fec are not installed")
-    def test_gr_fec_ldpc(self):
-        """The examples before and after decode, and so does each row of the table with the output
-        of gr-fec's encoder in that row."""
+    def test_RowsOfGrFecLdpc_Decode(self):
+        """The examples before and after the conversion decode, and so do the parameters in each row
+        of the table, with the output of gr-fec's encoder in that row."""
         bits = self.bits[:100 * 152]
         coded = through(bits, fec.encoder(fec.ldpc_encoder_make(str(ALIST)), 1, 1))
         received = soft(coded, 0.3)
@@ -343,7 +345,7 @@ class qa_converting(unittest.TestCase):
                     np.testing.assert_array_equal(found, bits)
 
     @unittest.skipIf(ccsds_viterbi is None, "gr-satellites is not installed")
-    def test_ccsds_viterbi(self):
+    def test_PresetsForCcsdsViterbi_Decode(self):
         self.both("ccsds_viterbi", soft(self.coded(preset="nasa_dsn")), 0.8)
         presets = re.findall(r"\| `\"([^\"]+)\"` \| `\"(\w+)\"` \|", PAGE)
         self.assertEqual(len(presets), 4)
@@ -354,7 +356,7 @@ class qa_converting(unittest.TestCase):
             self.assertLess(np.mean(decoded != self.bits[:len(decoded)]), 2e-3)
 
     @unittest.skipIf(ccsds_viterbi is None, "gr-satellites is not installed")
-    def test_deframer(self):
+    def test_DeframerOfPage_Exists(self):
         self.assertIn("ccsds_concatenated", type(example("deframer")["deframer"]).__name__)
 
     @staticmethod
@@ -364,13 +366,13 @@ class qa_converting(unittest.TestCase):
                                               code="ccsds-223-conventional")
         return frames, soft(bits)
 
-    def test_one_block_for_the_deframer(self):
+    def test_OneBlockForDeframer_GivesFrames(self):
         frames, values = self.telemetry()
         found = through(values, example("one block for the deframer")["deframer"])
         np.testing.assert_array_equal(found.reshape(-1, 114), frames)
 
     @unittest.skipIf(ccsds_viterbi is None, "gr-satellites is not installed")
-    def test_TheDeframerBefore_DecodesTheSameFrames(self):
+    def test_DeframerBeforeConversion_GivesSameFrames(self):
         frames, values = self.telemetry()
         # A flowgraph drops pending messages when its streams end, so the source repeats.
         top, sink = gr.top_block(), blocks.message_debug()
@@ -400,17 +402,17 @@ class qa_converting(unittest.TestCase):
         return message, -2 / sigma**2 * soft(coded, sigma)
 
     @unittest.skipIf(dvbs2rx is None, "gr-dvbs2rx is not installed")
-    def test_dvbs2rx(self):
+    def test_Dvbs2rx_DecodesBeforeAndAfter(self):
         message, llr = self.llrs(0.75)
         values = np.clip(np.rint(llr), -127, 127).astype(np.int8)
         self.both("dvbs2rx", values, 0.5, np.packbits(message))
 
-    def test_ldpc_decode(self):
+    def test_LdpcDecode_Decodes(self):
         message, llr = self.llrs(0.75)
         decoded = through(llr.astype(np.float32), example("ldpcDecode")["decoder"])
         self.assertTrue(np.array_equal(decoded, message))
 
-    def test_vitdec(self):
+    def test_Vitdec_Decodes(self):
         names = example("vitdec")
         received = soft(self.coded(constraint_length=7, polynomials=[0o171, 0o133]))
         for decoder, values in (
@@ -421,7 +423,7 @@ class qa_converting(unittest.TestCase):
             self.assertEqual(len(decoded), len(self.bits))
             self.assertLess(np.mean(decoded != self.bits), 2e-3)
 
-    def test_vitdec_rows(self):
+    def test_RowsOfVitdec_Decode(self):
         """With the parameters in the rows for vitdec, frames, hard bits and punctured values in
         MATLAB's conventions decode."""
         rows = dict(re.findall(r"(?m)^\| (`'\w+'`|a puncture pattern)[^|]*\| ([^|]+) \|$", PAGE))
@@ -453,7 +455,7 @@ class qa_converting(unittest.TestCase):
         found = decoded(64.0 * kept - 32, np.int8, puncturing=puncturing)
         self.assertTrue(np.array_equal(found, self.bits))
 
-    def test_ldpc_decode_rows(self):
+    def test_RowsOfLdpcDecode_GiveOutputs(self):
         """Tests the counterparts of the outputs of MATLAB's ldpcDecode: codewords, parity checks,
         posterior and extrinsic LLRs, and numbers of iterations."""
         message, llr = self.llrs(0.75)
@@ -482,7 +484,7 @@ class qa_converting(unittest.TestCase):
         _, tags = decoded(early_stop=False, max_iterations=30)
         self.assertEqual([v for _, v in support.tags_of(tags, "ldpc_iterations")], [30] * 4)
 
-    def test_monitoring_of_dvbs2rx(self):
+    def test_MonitoringOfDvbs2rx_ReportsInvalidFrame(self):
         """The page's replacements for gr-dvbs2rx's methods exist, and report an invalid frame."""
         table = PAGE[PAGE.index("| gr-dvbs2rx | here |"):].split("\n\n")[0]
         message, llr = self.llrs(0.75)
@@ -502,7 +504,7 @@ class qa_converting(unittest.TestCase):
         for own, ours in re.findall(r"(?m)^\| `(get_\w+)\(\)`[^|]*\| `(\w+)\(\)`", table)[1:]:
             self.assertEqual(getattr(gpufec.bbframe_to_ts(), ours)(), 0, own)
 
-    def test_ReceiversOfGrDtv_GiveTheSamePackets(self):
+    def test_ReceiversOfGrDtv_GiveSamePackets(self):
         """The converted receivers output the packets that gr-dtv's blocks output, and more at the
         end of the stream."""
         packets = qa_dvbs.transport_packets(320)
@@ -522,7 +524,7 @@ class qa_converting(unittest.TestCase):
 
     @unittest.skipIf(dvbs2rx is None or not shutil.which("dvbs2-rx"),
                      "gr-dvbs2rx is not installed")
-    def test_program_of_dvbs2rx(self):
+    def test_ChangedProgramOfDvbs2rx_ReceivesPackets(self):
         """dvbs2-rx with the page's changes receives more than 90 % of the packets that it receives
         without them, and reports its counts."""
         own = dvbs2rx_receiver.with_import(pathlib.Path(shutil.which("dvbs2-rx")).read_text())
@@ -559,7 +561,7 @@ class qa_converting(unittest.TestCase):
                     least = least or 0.9 * found["right"]
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
-    def test_satdump(self):
+    def test_SatdumpRecording_Decodes(self):
         received = soft(self.coded(preset="ccsds"))
         self.decode_file("satdump", "recording.soft",
                          np.clip(32 * received, -127, 127).astype(np.int8))
@@ -578,7 +580,7 @@ class qa_converting(unittest.TestCase):
         return frames, ccsds_signals.soft(bits, "int8", 0.4)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
-    def test_pipeline(self):
+    def test_Pipeline_GivesFrames(self):
         # SatDump decodes the polynomials without inversion, after "bpsk_90" has inverted the
         # second value of each pair.
         frames, values = self.satdump_signal("ccsds_uninverted", invert_second=True)
@@ -601,7 +603,7 @@ class qa_converting(unittest.TestCase):
                 for frame in frames]
         np.testing.assert_array_equal(cadus, sent)
 
-    def test_pipeline_constellations(self):
+    def test_PipelineConstellations_Decode(self):
         """The constellations of the table decode what SatDump decodes with them."""
         for convolutional, constellation, signal in (
                 ("ccsds_uninverted", "bpsk", ("ccsds_uninverted",)),
@@ -618,7 +620,7 @@ class qa_converting(unittest.TestCase):
                 np.testing.assert_array_equal(found, frames)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
-    def test_FileOfComplexSamples_IsReadAsItIs(self):
+    def test_FileOfComplexSamples_IsReadWithoutConversion(self):
         samples = soft(self.coded(preset="ccsds")).view(np.complex64)
         self.decode_file("complex", "samples.c64", samples)
 
@@ -636,7 +638,7 @@ class qa_converting(unittest.TestCase):
         wrong = np.unpackbits(decoded)[:len(self.bits)] != self.bits
         self.assertLess(np.mean(wrong), 2e-3)
 
-    def test_z_every_example_was_used(self):
+    def test_z_EveryExample_WasUsed(self):
         needed = set(EXAMPLES)
         if ccsds_viterbi is None:
             needed -= {"deframer", "deframer before", "ccsds_viterbi before", "ccsds_viterbi after"}

@@ -27,7 +27,7 @@ def theirs(path):
 
 
 class qa_core(unittest.TestCase):
-    def test_core(self):
+    def test_Core_IncludesNoGnuRadio(self):
         files = [HEADERS / name for name in PUBLIC]
         for folder in FOLDERS:
             for pattern in ("*.h", "*.cc", "*.cu", "*.cuh", "*.in"):
@@ -38,7 +38,7 @@ class qa_core(unittest.TestCase):
             with self.subTest(path.relative_to(ROOT)):
                 self.assertEqual(theirs(path), [])
 
-    def test_blocks_are_found_out(self):
+    def test_Block_IsDetectedByCheck(self):
         """theirs() finds headers of GNU Radio in the source of a block."""
         self.assertTrue(theirs(ROOT / "lib" / "blocks" / "viterbi" / "gpu_viterbi_pbvd_impl.cc"))
 

@@ -94,7 +94,7 @@ class qa_cpp(unittest.TestCase):
                 said = self.shell(name, folder, self.environment)
                 self.assertEqual(said.splitlines()[-1], line)
 
-    def test_BuildFolder_ServesWithoutInstallation(self):
+    def test_BuildFolder_WorksWithoutInstallation(self):
         """The program also works with the library in the build folder, if the environment names no
         installed one."""
         environment = {name: value for name, value in self.environment.items() if name not in
@@ -112,7 +112,7 @@ class qa_cpp(unittest.TestCase):
                 program = folder / ("build/decode" if name == "build" else "decode")
                 self.assertNotIn(str(self.prefix), run("ldd", program, env=environment))
 
-    def test_Stream_IsThatOfTheDownstreamProgram(self):
+    def test_StreamExample_EqualsDownstreamProgram(self):
         """The page's stream example is part of tests/downstream/main.cc, which also works with the
         library without GNU Radio."""
         lines = textwrap.indent(EXAMPLES["stream"], "    ", lambda line: line.strip())
@@ -130,7 +130,7 @@ class qa_cpp(unittest.TestCase):
             self.library, "-o", program)
         return program
 
-    def test_Pieces_OfFramesAndStream_AreDecoded(self):
+    def test_FilesOfFramesAndStream_AreDecoded(self):
         """The program that decodes a file of frames and a file of a stream has at most 30 lines,
         and outputs the bits that were encoded."""
         source = EXAMPLES["pieces"]
@@ -185,7 +185,7 @@ class qa_cpp(unittest.TestCase):
                               env=self.environment, stdout=subprocess.PIPE, timeout=60).stdout
         self.assertEqual(said, files[2].read_bytes())
 
-    def test_Refusals_AreThoseOfThePage(self):
+    def test_ErrorMessages_EqualThoseOfPage(self):
         """The error messages on the page are those of the library."""
         quoted = re.findall(r"refused \(`([^`]*)`\)", PAGE)
         self.assertEqual(len(quoted), 2)
@@ -211,7 +211,7 @@ class qa_cpp(unittest.TestCase):
         said = run(self.folder / "refused", env=self.environment).splitlines()
         self.assertEqual(said, [" ".join(text.split()) for text in quoted])
 
-    def test_SoftValuesPerFrame_AreReturnedByTheCallsOfThePage(self):
+    def test_CallsOfPage_ReturnSoftValuesPerFrame(self):
         """The four calls that the pages name return the same number of soft values, for a frame of
         100 bytes of 802.11."""
         calls = ("code.values(816 + 6)", "encoder.coded_bits(816)", "stream->items_per_frame()",
@@ -244,7 +244,7 @@ class qa_cpp(unittest.TestCase):
         said = run(self.folder / "per_frame", env=self.environment).split()
         self.assertEqual(said, ["1096"] * len(calls))
 
-    def test_CoreOnlyBuild_LooksForNothingElse(self):
+    def test_CoreOnlyBuild_SearchesForNoOtherPackages(self):
         """GPUFEC_CORE_ONLY makes CMake look for no other packages. This build is only configured:
         its objects would equal those of the present build."""
         build = self.folder / "core only"

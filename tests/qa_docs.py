@@ -47,7 +47,7 @@ def anchors(page):
 
 
 class qa_docs(unittest.TestCase):
-    def test_links_lead_somewhere(self):
+    def test_Links_HaveATarget(self):
         found = 0
         for page in PAGES:
             for path, anchor in links(page):
@@ -59,13 +59,13 @@ class qa_docs(unittest.TestCase):
                         self.assertIn(anchor, anchors(path))
         self.assertGreater(found, 20)
 
-    def test_the_index_is_complete(self):
+    def test_Index_ListsEveryPage(self):
         linked = {path for path, _ in links(DOCS / "README.md")}
         for page in set(DOCS.rglob("*.md")) - {DOCS / "README.md"}:
             self.assertIn(page, linked)
         self.assertIn(DOCS / "README.md", {path for path, _ in links(ROOT / "README.md")})
 
-    def test_examples_and_pictures_are_shown(self):
+    def test_Examples_AreListedWithPictures(self):
         """docs/examples.md names each example, and shows a picture of its window if it has one,
         except for dvbs2rx_receiver. Each picture is shown on some page."""
         page = text_of(DOCS / "examples.md")
@@ -82,7 +82,7 @@ class qa_docs(unittest.TestCase):
         for picture in (DOCS / "pictures").iterdir():
             self.assertIn(picture, shown)
 
-    def test_IdentifiersOfBlocks_AreThoseOfTheCompanion(self):
+    def test_IdentifiersOfBlocks_EqualGnuRadioCompanion(self):
         """The table has category, label and identifiers of each block, in the order of GNU Radio
         Companion's block tree."""
         rows, place = [], ""
@@ -102,7 +102,7 @@ class qa_docs(unittest.TestCase):
         self.assertEqual({f"{name}.block.yml" for name in tree},
                          {path.name for path in (ROOT / "grc").rglob("*.block.yml")})
 
-    def test_figures_come_from_results(self):
+    def test_FilesOfResults_Exist(self):
         """Every file of results that a page names exists."""
         for page in PAGES:
             for name in re.findall(r"`([\w*-]+\.json)`", text_of(page)):
@@ -128,7 +128,7 @@ class qa_docs(unittest.TestCase):
                 section = sections(page)[asked["anchor"]]
                 self.assertIn(asked["phrase"], " ".join(section.split()))
 
-    def test_runs_of_results_are_there(self):
+    def test_RunsOfResults_Exist(self):
         """Where a page names a run, as `run` in `file`, the file has this run."""
         seen = 0
         for page in PAGES:
@@ -177,7 +177,7 @@ class qa_docs(unittest.TestCase):
                 self.assertIn("**Question.**", text_of(page))
                 self.assertTrue(re.search("(?i)choice", text_of(page)))
 
-    def test_sources_are_credited(self):
+    def test_Sources_AreCredited(self):
         for page in (ROOT / "README.md", ROOT / "MANIFEST.md"):
             text = " ".join(text_of(page).split())
             for name in AUTHORS + TITLES:

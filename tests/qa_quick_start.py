@@ -33,7 +33,7 @@ class qa_quick_start(unittest.TestCase):
         return done.stdout + done.stderr
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
-    def test_page(self):
+    def test_CommandsOfPage_GiveItsResults(self):
         said, names = [], iter(("make_recording.py", "flowgraph.py"))
         for language, text in BLOCKS:
             if language == "python":
@@ -50,7 +50,7 @@ class qa_quick_start(unittest.TestCase):
         self.assertIn("the same", flowgraph)
         self.assertRegex(flowgraph, r"channel error rate 0\.0[45]")
 
-    def test_options_of_the_recording_are_there(self):
+    def test_OptionsOfRecordingExample_Exist(self):
         """viterbi_recording.py has the options that the page passes to it."""
         drawn = (ROOT / "examples" / "viterbi_recording.grc").read_text(encoding="utf-8")
         line = re.search(r"\./viterbi_recording\.py (.*)", PAGE)[1]

@@ -36,7 +36,7 @@ def errors(value, schema=SCHEMA, path="file"):
         return errors(value, SCHEMA["definitions"][schema["$ref"].rsplit("/", 1)[1]], path)
     if "anyOf" in schema:
         tried = [errors(value, each, path) for each in schema["anyOf"]]
-        return [] if [] in tried else [f"{path} is none of what is allowed: {str(value)[:60]}"]
+        return [] if [] in tried else [f"{path} matches no allowed form: {str(value)[:60]}"]
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     if not any(is_of(value, kind) for kind in kinds):
         return [f"{path} is no {' or '.join(kinds)}"]
@@ -77,12 +77,12 @@ class qa_results(unittest.TestCase):
     def setUp(self):
         self.paths = sorted(RESULTS.rglob("*.json"))
 
-    def test_EveryFile_HasTheFormOfTheSchema(self):
+    def test_EveryFile_MatchesTheSchema(self):
         for path in self.paths:
             with self.subTest(path.name):
                 self.assertEqual(errors(strict(path.read_text(encoding="utf-8"))), [])
 
-    def test_JsonSchema_AgreesWithTheseRules(self):
+    def test_Jsonschema_AgreesWithThisValidator(self):
         try:
             import jsonschema
         except ImportError:
@@ -117,7 +117,7 @@ class qa_results(unittest.TestCase):
             with self.subTest(wrong=wrong):
                 self.assertNotEqual(errors(wrong), [])
 
-    def test_RunsOfAFile_CanBeToldApart(self):
+    def test_RunsOfAFile_HaveDifferentNames(self):
         for path in self.paths:
             names = [run.get("name") for run in json.loads(path.read_text())["runs"]]
             if len(names) > 1:
@@ -148,7 +148,7 @@ class qa_results(unittest.TestCase):
         self.assertEqual(results_file.rows_of({"a b": 1, "c d": [1, 2]}),
                          [{"name": "a b", "value": 1}, {"name": "c d", "values": [1, 2]}])
 
-    def test_Record_WritesWhatTheProgramPrints(self):
+    def test_Record_WritesOutputOfProgram(self):
         script = COMMON / "record.py"
         outputs = ({"benchmark": "b", "backend": "cpu", "rates": [{"way": "x", "rate": 1.5}]},
                    [{"p": 0.1}, {"p": 0.2}], [[{"p": 0.1}], [{"p": 0.2, "deep": {"a b": [1]}}]])

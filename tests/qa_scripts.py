@@ -33,7 +33,7 @@ class qa_scripts(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def test_FigureThatIsWrong_IsFoundAndMended(self):
+    def test_WrongFigure_IsDetectedAndCorrected(self):
         for name in ("docs", "bench/results"):
             shutil.copytree(ROOT / name, self.folder / name)
         for name in ("README.md", "packaging/README.md"):
@@ -184,7 +184,7 @@ class qa_scripts(unittest.TestCase):
             done = run("readelf", "--dynamic", build / "libcount.so")
             self.assertEqual("Shared library: [libcudart.so" in done.stdout, shared, done.stdout)
 
-    def test_Architectures_AreThoseOfTheEnvironment(self):
+    def test_CudaArchitectures_FollowEnvironment(self):
         (self.folder / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.22)\nproject(architectures CXX)\n"
             f'include("{ROOT}/cmake/Modules/GpufecCuda.cmake")\n', encoding="utf-8")
@@ -217,7 +217,7 @@ class qa_scripts(unittest.TestCase):
             self.assertEqual("nvcc fails, so this build has no CUDA" in
                              " ".join(done.stderr.split()), said, done.stderr)
 
-    def test_PkgConfig_NamesTheLibraryThatIsInstalled(self):
+    def test_PkgConfig_NamesInstalledLibrary(self):
         text = (ROOT / "cmake" / "pkg-config.pc.in").read_text(encoding="utf-8")
         self.assertIn("-L${libdir} -l@name@\n", text)
         module, targets, blocks = (
@@ -229,7 +229,7 @@ class qa_scripts(unittest.TestCase):
         self.assertIn("OUTPUT_NAME gpufec ", targets)
         self.assertIn("Version: @GPUFEC_VERSION@\n", text)
 
-    def test_CondaRecipe_HasTheVersion(self):
+    def test_CondaRecipe_HasVersionOfProject(self):
         self.assertEqual(len(VERSION), 4)
         self.assertEqual(re.findall(r"(?m)^  version: ([\d.]+)$", CONDA.read_text(encoding="utf-8")),
                          [".".join(VERSION)])
@@ -265,7 +265,7 @@ class qa_scripts(unittest.TestCase):
                           "gr_supported_version", "repo", "website", "icon"])
         self.assertEqual(manifest["gr_supported_version"], "v3.10")
 
-    def test_Packages_NeedWhatTheModuleImports(self):
+    def test_Packages_DependOnImportedModules(self):
         """Packages depend on all that the module imports. Conda's depends on Matplotlib, and
         Debian's recommends it."""
         modules = set()

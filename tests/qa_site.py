@@ -22,7 +22,7 @@ import make_site # noqa: E402
 
 
 class qa_tables(unittest.TestCase):
-    def test_tables_are_those_of_the_results(self):
+    def test_Tables_EqualResults(self):
         done = subprocess.run([sys.executable, str(ROOT / "docs" / "make_tables.py"),
                                "--check"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -47,10 +47,10 @@ class qa_site(unittest.TestCase):
             [sys.executable, str(ROOT / "docs" / "make_site.py"), folder.name],
             capture_output=True, text=True)
 
-    def test_no_dead_links(self):
+    def test_Links_HaveATarget(self):
         self.assertEqual(self.done.returncode, 0, self.done.stdout + self.done.stderr)
 
-    def test_a_page_per_block(self):
+    def test_EveryBlock_HasAPage(self):
         blocks = [d.name for d in make_site.headers().values() if d.is_block]
         self.assertEqual(set(blocks), set(make_site.WAYS))
         for declared in make_site.headers().values():
@@ -62,7 +62,7 @@ class qa_site(unittest.TestCase):
                 self.assertTrue((self.site / "blocks" / "pictures" /
                                  f"{declared.name}.svg").exists())
 
-    def test_every_result_is_listed(self):
+    def test_EveryResult_IsListed(self):
         page = (self.site / "measured.html").read_text()
         for path in (ROOT / "bench" / "results").rglob("*.json"):
             self.assertIn(path.name, page)
@@ -105,7 +105,7 @@ class qa_site(unittest.TestCase):
         self.assertIn("Tags", re.sub(r"<.*?>", "", " ".join(results)))
 
     @unittest.skipUnless(shutil.which("doxygen"), "Doxygen is not installed")
-    def test_interface(self):
+    def test_InterfacePages_HaveNoWarnings(self):
         """Doxygen makes its pages without warnings, and the pages of blocks link to them."""
         template = (ROOT / "docs" / "doxygen" / "Doxyfile.in").read_text()
         with tempfile.TemporaryDirectory() as folder:
@@ -120,7 +120,7 @@ class qa_site(unittest.TestCase):
             page = pathlib.Path(folder, "site/html/blocks/conv_encoder.html").read_text()
             self.assertIn("api/classgr_1_1gpufec_1_1conv__encoder.html", page)
 
-    def test_dead_links_are_seen(self):
+    def test_DeadLinks_AreDetected(self):
         page = self.site / "measured.html"
         text = page.read_text()
         page.write_text(text.replace("</body>", '<a href="nowhere.html">x</a>'

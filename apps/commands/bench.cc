@@ -220,7 +220,7 @@ int bench(const decoder_trait& trait, const arguments& args)
         trait.bench.description +
             " Reports the median rate of several runs in information bits per second: "
             "of the stream decoder, with copies into and out of its slots; from "
-            "page-locked slot to slot; on a GPU also of the kernels alone.",
+            "pinned slot to slot; on a GPU also of the kernels alone.",
         { { "Benchmark options", trait.bench.options + own_options },
           { "Code options", trait.all_options() } },
         {},

@@ -154,7 +154,7 @@ private:
 class sweep
 {
 public:
-    //! \p save is called after each simulated point that is complete.
+    //! The sweep calls \p save after each point that it completes.
     sweep(simulation& s,
           bool quiet,
           earlier_report earlier,
@@ -231,8 +231,8 @@ private:
         });
     }
 
-    // Prints the header once to stdout, unless d_quiet. If the progress line on stderr
-    // would have no header above it on the terminal, prints it once to stderr too.
+    // Prints the header once to stdout, unless d_quiet. Also prints the header once to
+    // stderr if the terminal would show the progress line without a header.
     void print_header(const json& decoder)
     {
         const auto text = d_simulation.title + "; " + decoder.line() + "\n" +

@@ -43,8 +43,8 @@ gpufec circulants --lifting 2 code.alist code.txt
         std::ostringstream text;
         code.write_base_matrix(text);
         out.replace(text.str());
-        std::cerr << "gpufec: circulants of " << code.lifting() << ", "
-                  << code.checks() / code.lifting() << " rows"
+        std::cerr << "gpufec: circulants of size " << code.lifting()
+                  << ", base matrix of " << code.checks() / code.lifting() << " rows"
                   << (code.q() ? ", and a parity chain" : "") << "\n";
         return 0;
     });

@@ -617,7 +617,7 @@ gpufec bench sync --mode stream --frame-symbols 50 --seconds 1 --runs 3
     };
     t.make_bench = make_bench;
     t.ber = { "Encodes random symbols, inserts, deletes and flips bits, decodes, "
-              "and counts wrong symbols and frames. The decoder knows the channel's "
+              "and counts wrong symbols and frames. The decoder is given the channel's "
               "probabilities. Errors come in bursts, so the deviation of the error rate "
               "is estimated from the differences between frames.",
               std::string(reads_options) + ber_options,

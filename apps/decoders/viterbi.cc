@@ -327,11 +327,11 @@ public:
 
 private:
     // Maximum number of lock changes that are reported.
-    static constexpr unsigned max_told = 1000;
+    static constexpr unsigned max_reported = 1000;
 
     void tell(const viterbi_lock& lock)
     {
-        if (d_count++ >= max_told) {
+        if (d_count++ >= max_reported) {
             return;
         }
         auto j = json::object({ { "locked", lock.locked },

@@ -29,7 +29,7 @@ class qa_bench(unittest.TestCase):
             self.assertLessEqual(rate["least_bits_per_s"], rate["median_bits_per_s"])
         return report
 
-    def test_json(self):
+    def test_ViterbiBench_ReportsRates(self):
         for more in ([], ["--soft-input", "float", "--preset", "dvb_3_4"],
                      ["--soft-input", "uint8"],
                      ["--preset", "wimax", "--frame-bits", "996", "--soft-input",
@@ -37,7 +37,7 @@ class qa_bench(unittest.TestCase):
             report = self.bench("viterbi", *more)
             self.assertEqual(report["rates"][0]["what"], "stream")
 
-    def test_ldpc(self):
+    def test_LdpcBench_ReportsRates(self):
         for more in (["--frame-size", "short", "--early-stop", "false",
                       "--max-iterations", "7"],
                      ["--frame-size", "short", "--rate", "8/9", "--soft-input", "float",
@@ -58,7 +58,7 @@ class qa_bench(unittest.TestCase):
         result = run("bench", "ldpc", "--backend", "cpu", "--seconds", "0.2", "--runs", "1")
         self.assertIn(b"edge-iterations/s", result.stdout)
 
-    def test_sync(self):
+    def test_SyncBench_ReportsRates(self):
         for more in (["--mode", "stream", "--frame-symbols", "40"],
                      ["--form", "corridor", "--receiver", "trellis", "--n", "5", "--q",
                       "4", "--frame-symbols", "20", "--soft-input", "float"],

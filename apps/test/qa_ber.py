@@ -78,7 +78,7 @@ class qa_progress(unittest.TestCase):
         table = re.sub(r"\r\033\[K[^\r\n]*(?=\r\033)", "", seen).replace("\r\033[K", "")
         self.assertEqual(table.splitlines()[2].split()[0], "3.00")
 
-    def test_ProgressBesideOutputElsewhere_HasAHeader(self):
+    def test_ProgressWithRedirectedOutput_HasHeader(self):
         for more in ([], ["--json", "-"]):
             with tempfile.TemporaryFile() as file:
                 seen = self.seen(*more, stdout=file)
@@ -98,7 +98,7 @@ class qa_ber(unittest.TestCase):
         self.assertEqual(result.stderr, b"")  # progress is shown on terminals only
         return json.loads(result.stdout)
 
-    def test_range_and_reference(self):
+    def test_RangeAndReference_GiveExpectedRates(self):
         report = self.ber("--range", "1:0.5:2", "--min-errors", "10000", "--reference",
                           "--positions")
         points = report["points"]
@@ -111,7 +111,7 @@ class qa_ber(unittest.TestCase):
             self.assertAlmostEqual(p["ratio"], 1, delta=0.05)
             self.assertEqual(sum(p["positions"]["events"]), p["events"])
 
-    def test_ConfidenceOfTheRatio_HoldsItsDistanceFromOne(self):
+    def test_ConfidenceOfTheRatio_BoundsDistanceFromOne(self):
         point = self.ber("--range", "1", "--min-errors", "30000", "--reference")["points"][0]
         self.assertGreater(point["ratio_confidence"], 0)
         self.assertLess(point["ratio_confidence"], 0.02)
@@ -126,7 +126,7 @@ class qa_ber(unittest.TestCase):
         inside = sum(abs(p["ber"] - exact["ber"]) < p["confidence"] for p in points)
         self.assertGreaterEqual(inside, 34)
 
-    def test_same_seed_same_figures(self):
+    def test_SameSeed_GivesSameCounts(self):
         arguments = ["--range", "2", "--preset", "80211_3_4", "--frame-bits", "800",
                      "--max-bits", "3e5", "--min-errors", "0"]
         one = self.ber(*arguments)["points"]
@@ -137,11 +137,11 @@ class qa_ber(unittest.TestCase):
         self.assertNotEqual(one, different)
         self.assertGreater(one[0]["frame_errors"], 0)
 
-    def test_where_noise_is_made(self):
+    def test_ChannelOption_SelectsDeviceOrHost(self):
         for decoder in ("viterbi", "ldpc"):
             check_channel(self, decoder)
 
-    def test_no_noise(self):
+    def test_InfiniteEbN0_GivesNoErrors(self):
         point = self.ber("--range", "inf", "--max-bits", "1e6")["points"][0]
         self.assertEqual(point["errors"], 0)
         self.assertGreaterEqual(point["bits"], 1e6)
@@ -155,17 +155,17 @@ class qa_ber(unittest.TestCase):
                                         b"and has no union bound\n")
         self.assertIsNone(json.loads(result.stdout)["points"][0]["theory"])
 
-    def test_table_and_plot(self):
+    def test_TableAndPlot_AreWritten(self):
         check_plot(self, "viterbi", "--range", "1:1:2")
 
 
 class qa_ber_ldpc(unittest.TestCase):
 
-    def test_table_and_plot(self):
+    def test_TableAndPlot_AreWritten(self):
         check_plot(self, "ldpc", "--frame-size", "short", "--rate", "8/9", "--range",
                    "3.5:0.5:4", "--max-frames", "20", "--reference")
 
-    def test_until_clean(self):
+    def test_UntilClean_EndsAtPointWithoutErrors(self):
         points = self.ber("--rate", "8/9", "--range", "3:1:9", "--max-frames", "20",
                           "--until-clean")["points"]
         self.assertEqual(points[-1]["frame_errors"], 0)
@@ -179,7 +179,7 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertEqual(result.stderr, b"")
         return json.loads(result.stdout)
 
-    def test_waterfall(self):
+    def test_Waterfall_FallsFromOneToZero(self):
         points = self.ber("--range", "0.6:0.8:2.2", "--max-frames", "300")["points"]
         self.assertEqual(points[0]["fer"], 1)
         self.assertEqual(points[0]["frame_errors"], 20)
@@ -190,7 +190,7 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertAlmostEqual(points[1]["esn0_db"] - points[1]["ebn0_db"], -0.5115,
                                delta=1e-4)
 
-    def test_same_seed_same_figures(self):
+    def test_SameSeed_GivesSameCounts(self):
         arguments = ["--range", "1.1", "--max-frames", "100", "--min-frame-errors", "0"]
         one = self.ber(*arguments)["points"]
         other = self.ber(*arguments, "--threads", "2", "--batch", "5")["points"]
@@ -198,7 +198,7 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertNotEqual(one, self.ber(*arguments, "--seed", "2")["points"])
         self.assertTrue(0 < one[0]["frame_errors"] < 100)
 
-    def test_stops_at_the_same_frame(self):
+    def test_MinErrors_EndsAtSameFrameForAnyBatch(self):
         arguments = ["--range", "1.1", "--min-frame-errors", "3"]
         one = self.ber(*arguments)["points"]
         self.assertEqual(one, self.ber(*arguments, "--batch", "7")["points"])
@@ -219,7 +219,7 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertLess(wrong[0], 150)
         self.assertTrue(0 < wrong[1] < wrong[0], wrong)
 
-    def test_sum_product_on_the_same_noise(self):
+    def test_SumProductReference_HasNoMoreErrors(self):
         arguments = ["--max-frames", "60", "--min-frame-errors", "0",
                      "--sim-threads", "2", "--max-iterations", "20", "--reference"]
         for more in (["--range", "1.1", "--precision", "int8"],
@@ -230,13 +230,13 @@ class qa_ber_ldpc(unittest.TestCase):
             self.assertLessEqual(point["sum_product"]["frame_errors"],
                                  point["frame_errors"])
 
-    def test_no_noise(self):
+    def test_InfiniteEbN0_GivesNoErrors(self):
         point = self.ber("--range", "inf", "--max-frames", "10", "--reference")["points"][0]
         self.assertEqual((point["frames"], point["errors"]), (10, 0))
         self.assertEqual(point["mean_iterations"], 1)
         self.assertEqual(point["sum_product"]["errors"], 0)
 
-    def test_table(self):
+    def test_EsN0Range_IsShownInTable(self):
         result = run("ber", "ldpc", "--backend", "cpu", "--frame-size", "short", "--range",
                      "2", "--es-n0", "--max-frames", "10")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -252,7 +252,7 @@ class qa_ber_sync(unittest.TestCase):
         self.assertEqual(result.stderr, b"")
         return json.loads(result.stdout)
 
-    def test_known_error_rates(self):
+    def test_KnownCodes_HaveKnownErrorRates(self):
         for more, known in ((["--range", "1e-3,1e-2"], [0.0073, 0.0713]),
                             (["--range", "1e-2", "--codebook", "random"], [0.0222]),
                             (["--range", "1e-2", "--mode", "stream"], [0.0713])):
@@ -263,7 +263,7 @@ class qa_ber_sync(unittest.TestCase):
                 self.assertEqual((point["invalid"], point["unlocked"]), (0, 0))
                 self.assertLess(abs(point["ser"] - rate), 3.29 * point["ser_deviation"])
 
-    def test_same_seed_same_figures(self):
+    def test_SameSeed_GivesSameCounts(self):
         for mode in ("framed", "stream"):
             arguments = ["--range", "0.02", "--frame-symbols", "50", "--max-frames", "40",
                          "--mode", mode, "--p-substitute", "0.01"]
@@ -273,7 +273,7 @@ class qa_ber_sync(unittest.TestCase):
             self.assertEqual(one, other)
             self.assertNotEqual(one, self.ber(*arguments, "--seed", "2")["points"])
 
-    def test_stops_at_the_same_frame(self):
+    def test_MinErrors_EndsAtSameFrameForAnyBatch(self):
         arguments = ["--range", "0.01:0.01:0.02", "--min-errors", "100"]
         one = self.ber(*arguments)["points"]
         self.assertEqual(one, self.ber(*arguments, "--batch", "7")["points"])
@@ -281,20 +281,20 @@ class qa_ber_sync(unittest.TestCase):
         for point in one:
             self.assertTrue(100 <= point["errors"] < 300)
 
-    def test_no_errors(self):
+    def test_ChannelWithoutEvents_GivesNoErrors(self):
         for mode in ("framed", "stream"):
             point = self.ber("--range", "0", "--mode", mode, "--max-frames",
                              "20")["points"][0]
             self.assertEqual((point["frames"], point["errors"]), (20, 0))
 
-    def test_channels_of_their_own(self):
+    def test_SeparateEventProbabilities_AreUsed(self):
         point = self.ber("--p-insert", "0.03", "--p-delete", "0", "--alphabet", "4",
                          "--codebook", "random", "--n", "5", "--q", "32", "--max-frames",
                          "50")["points"][0]
         self.assertEqual((point["p_insert"], point["p_delete"]), (0.03, 0))
         self.assertTrue(0 < point["ser"] < 0.1)
 
-    def test_likelihoods_that_are_certain(self):
+    def test_CertainLikelihoods_EqualHardSymbols(self):
         for mode in ("framed", "stream"):
             arguments = ["--range", "0.02", "--alphabet", "4", "--codebook", "random", "--n", "5",
                          "--q", "16", "--frame-symbols", "80", "--max-frames", "20", "--mode",
@@ -302,7 +302,7 @@ class qa_ber_sync(unittest.TestCase):
             self.assertEqual(self.ber(*arguments)["points"],
                              self.ber(*arguments, "--soft-input", "float")["points"])
 
-    def test_more_reads_err_less(self):
+    def test_MoreReads_ReduceErrors(self):
         arguments = ["--range", "0.03", "--codebook", "random", "--frame-symbols", "40",
                      "--min-errors", "0", "--max-frames", "60"]
         one, = self.ber(*arguments)["points"]
@@ -324,7 +324,7 @@ class qa_ber_sync(unittest.TestCase):
             result = run("ber", "sync", "--backend", "cpu", *arguments, "--resume", earlier)
             self.assertIn(b'its "options" is different', result.stderr)
 
-    def test_table_and_plot(self):
+    def test_TableAndPlot_AreWritten(self):
         with tempfile.TemporaryDirectory() as folder:
             png = os.path.join(folder, "ser.png")
             result = run("ber", "sync", "--backend", "cpu", "--range", "1e-3,1e-2",

@@ -42,7 +42,7 @@ class qa_decode_ldpc(unittest.TestCase):
         return run("decode", "ldpc", "--backend", "cpu", "--code-file", self.code,
                    "--output", "codeword", *arguments, **keywords)
 
-    def test_file(self):
+    def test_Files_AreDecoded(self):
         source, sink = (os.path.join(self.folder.name, n) for n in ("in", "out"))
         with open(source, "wb") as file:
             file.write(self.soft + b"\1\2\3")  # an incomplete frame is dropped
@@ -51,12 +51,12 @@ class qa_decode_ldpc(unittest.TestCase):
         with open(sink, "rb") as file:
             self.assertEqual(file.read(), b"".join(pack(w) for w in self.codewords))
 
-    def test_pipe_unpacked(self):
+    def test_UnpackedOutputToPipe_IsDecoded(self):
         result = self.decode("--unpacked", "-", "-", input=self.soft)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, bytes(sum(self.codewords, [])))
 
-    def test_MessagePositions_SayWhatIsWritten(self):
+    def test_MessagePositions_SelectWrittenBits(self):
         for given, positions in (("5,1,3,6", (5, 1, 3, 6)), ("4-6,2", (4, 5, 6, 2)),
                                  ("gr_fec_ldpc_encoder", (2, 4, 5, 6)),
                                  ("last", (3, 4, 5, 6)), ("systematic", (0, 1, 2, 3))):
@@ -85,7 +85,7 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertIn(b'--message-positions is "last": allowed are systematic',
                       result.stderr)
 
-    def test_GeneratorMatrix_IsSuspectedOnce(self):
+    def test_GeneratorMatrix_GivesOneWarning(self):
         code = os.path.join(self.folder.name, "generator.alist")
         generator = random.Random(1)
         rows = [[int(i == r) for i in range(40)] + [generator.getrandbits(1)
@@ -103,12 +103,12 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertIn(b"looks like a generator matrix [I P] of K = 40", result.stderr)
         self.assertNotIn(b"WARNING", self.decode("-", "-", input=self.soft).stderr)
 
-    def test_the_other_sign(self):
+    def test_NegatedValuesAndPositiveBit_AreDecoded(self):
         result = self.decode("--unpacked", "--positive-bit", "1", "-", "-",
                              input=bytes(-v & 255 for v in self.soft))
         self.assertEqual(result.stdout, bytes(sum(self.codewords, [])))
 
-    def test_llrs(self):
+    def test_OutputLlr_HasKnownValues(self):
         """The code has one check of three bits, so the magnitude of an extrinsic LLR is the smaller
         magnitude of the two other LLRs."""
         code = os.path.join(self.folder.name, "parity.alist")
@@ -145,7 +145,7 @@ class qa_decode_ldpc(unittest.TestCase):
                              input=bytes(4 * 4050)) # 4 frames of 32400 coded bits
         self.assertEqual(decoded, bytes(4 * 4026))
 
-    def test_empty(self):
+    def test_EmptyInput_GivesEmptyOutput(self):
         result = self.decode("-", "-", input=b"")
         self.assertEqual((result.returncode, result.stdout), (0, b""))
 
@@ -182,7 +182,7 @@ class qa_decode_symbols(unittest.TestCase):
         self.assertEqual(result.returncode, status, result.stderr)
         return result
 
-    def test_Symbols_AreTheConstellation(self):
+    def test_NoiselessSymbols_EqualConstellation(self):
         """The first bit sets the sign of I, the second the sign of Q (EN 302 307-1, figure 9)."""
         self.assertEqual(len(self.symbols), 4 * 32400)
         self.assertAlmostEqual(float(np.mean(np.abs(self.symbols) ** 2)), 1, places=5)
@@ -192,7 +192,7 @@ class qa_decode_symbols(unittest.TestCase):
         expected = ((1 - 2.0 * pairs[:, 0]) + 1j * (1 - 2.0 * pairs[:, 1])) / 2 ** 0.5
         self.assertLess(np.abs(self.symbols - expected).max(), 1e-6)
 
-    def test_EveryModcod_ComesBackThroughNoise(self):
+    def test_EveryModcodWithNoise_GivesSentBits(self):
         for options, esn0_db in ((["--modcod", "qpsk1/4"], 0), (["--modcod", "8PSK 3/5"], 7.5),
                                  (["--modcod", "16APSK 2/3", "--frame-size", "short"], 11),
                                  (["--modcod", "32APSK 9/10"], 18.5),
@@ -220,7 +220,7 @@ class qa_decode_symbols(unittest.TestCase):
                     parts = parts.astype(np.int16)
                 self.assertEqual(self.decode(parts, *options, soft=soft).stdout, message, options)
 
-    def test_Bbframes_AreThoseThatWereSent(self):
+    def test_Bbframes_EqualSentFrames(self):
         noisy = self.sent(self.MODCOD, self.messages(self.frames, "--scramble", "true"), 2.0)
         for symbols in (self.symbols, noisy):
             out = self.decode(symbols, *self.MODCOD, "--output", "bbframe", "--descramble", "true")
@@ -239,7 +239,7 @@ class qa_decode_symbols(unittest.TestCase):
                       self.frames, "--scramble", "true")).stdout)
         self.assertEqual((out.returncode, out.stdout), (0, self.frames))
 
-    def test_Packets_AreThoseThatWereSent(self):
+    def test_Packets_EqualSentPackets(self):
         noisy = self.sent(self.MODCOD, self.messages(self.frames, "--scramble", "true"), 2.0)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "report")
@@ -251,21 +251,21 @@ class qa_decode_symbols(unittest.TestCase):
         self.assertEqual((report["packets"], report["frames"], report["items"]),
                          (count, 4, 4 * 32400))
 
-    def test_NoPackets_AreNoSuccess(self):
+    def test_NoPackets_SetExitStatus(self):
         """Frames that were not scrambled become noise by descrambling, and contain no packets."""
         out = self.decode(self.sent(self.MODCOD, self.messages(self.frames)), *self.MODCOD,
                           "--output", "ts", status=3)
         self.assertEqual(out.stdout, b"")
         self.assertIn(b"0 packets, 0 of them with errors; 4 BBFRAMEs without", out.stderr)
 
-    def test_NoiseAndWrongModcod_AreNoSuccess(self):
+    def test_NoiseAndWrongModcod_SetExitStatus(self):
         noise = np.random.default_rng(2).normal(0, 1, 8 * 32400).astype(np.float32)
         for output in ("message", "bbframe", "ts"):
             out = self.decode(noise, *self.MODCOD, "--output", output, status=3)
             self.assertIn(b"4 of 4 frames cannot be decoded", out.stderr)
         self.decode(self.symbols, "--modcod", "QPSK 2/3", status=3)
 
-    def test_InputThatIsCut_IsTold(self):
+    def test_TruncatedInput_IsReported(self):
         out = self.decode(self.symbols[:32400 + 7], *self.MODCOD, "--output", "bbframe")
         self.assertIn(b"in the middle of a frame, after 7 of its 32400 items", out.stderr)
         self.assertEqual(len(out.stdout), 4026)
@@ -282,7 +282,7 @@ class qa_decode_symbols(unittest.TestCase):
         self.assertEqual((out.returncode, out.stderr),
                          (1, b"gpufec: OUT: /dev/full: No space left on device\n"))
 
-    def test_WhatCannotBe_IsRefusedByName(self):
+    def test_ImpossibleOptions_AreRefusedByName(self):
         for words, arguments in (
                 ('--constellation is "8psk"', ["decode", "ldpc", "--modcod", "8PSK 1/2"]),
                 ('--constellation is "qpsk": no MODCOD has this constellation at rate 1/5 in '
@@ -311,14 +311,14 @@ class qa_decode_symbols(unittest.TestCase):
 
 
 class qa_circulants(unittest.TestCase):
-    def test_an_alist_becomes_a_base_matrix_that_decodes_alike(self):
+    def test_AlistConvertedToBaseMatrix_DecodesAlike(self):
         with tempfile.TemporaryDirectory() as folder:
             alist, base = folder + "/alist", folder + "/base"
             with open(alist, "w") as file:
                 file.write(CIRCULANTS)
             result = run("circulants", alist, base)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn(b"circulants of 2, 1 rows", result.stderr)
+            self.assertIn(b"circulants of size 2, base matrix of 1 rows", result.stderr)
             with open(base) as file:
                 self.assertEqual(file.read(), "lifting 2\n0 1\n")
             values = np.array([9, -9, -9, 0, 9, 9, 0, 9], np.int8).tobytes()
@@ -342,7 +342,7 @@ class qa_circulants(unittest.TestCase):
             self.assertEqual(result.returncode, 2)
             self.assertIn(b"--lifting is 3: it does not divide the 2 checks", result.stderr)
 
-    def test_standards_and_positions(self):
+    def test_StandardsAndPositions_AreAcceptedOrRefused(self):
         result = run("ber", "ldpc", "--backend", "cpu", "--standard", "nr", "--frame-size",
                      "bg2 z8", "--rate", "10/20", "--punctured", "150,160-162",
                      "--shortened", "16-19", "--range", "8", "--max-frames", "50", "--json", "-")

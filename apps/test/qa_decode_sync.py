@@ -57,7 +57,7 @@ class qa_decode_sync(unittest.TestCase):
         wrong = [i for i, (a, b) in enumerate(zip(decoded, self.sent)) if a != b]
         self.assertTrue(all(abs(i - 68) <= 2 or abs(i - 106) <= 2 for i in wrong), wrong)
 
-    def test_frames(self):
+    def test_FramesWithLengths_AreDecoded(self):
         result = self.decode("--lengths", self.lengths, input=self.received)
         self.assertEqual((result.returncode, result.stderr), (0, b""))
         self.check(result.stdout)
@@ -70,7 +70,7 @@ class qa_decode_sync(unittest.TestCase):
         for row in rows:
             self.assertAlmostEqual(sum(row), 1, places=5)
 
-    def test_likelihoods_of_symbols(self):
+    def test_CertainLikelihoods_EqualHardSymbols(self):
         """Likelihoods that exclude all symbols but one give the output of hard symbols, although
         buffers of the tool end within an item of several floats."""
         repeats = 200
@@ -88,7 +88,7 @@ class qa_decode_sync(unittest.TestCase):
             self.assertEqual((soft.returncode, soft.stderr), (0, b""))
             self.assertEqual(soft.stdout, hard.stdout)
 
-    def test_reads(self):
+    def test_SeveralReads_AreDecoded(self):
         """Three reads per frame (unchanged, with a deletion, with an insertion) are decoded without
         further errors. The output is the same with batches of two frames."""
         reads = []
@@ -110,7 +110,7 @@ class qa_decode_sync(unittest.TestCase):
         self.check([max(range(4), key=rows[i:i + 4].__getitem__)
                     for i in range(0, len(rows), 4)])
 
-    def test_reads_that_are_missing(self):
+    def test_MissingReads_AreReported(self):
         report = os.path.join(self.folder.name, "report")
         with open(self.lengths, "w") as file:
             file.write(" ".join(str(len(frame)) for frame in self.frames[:1] * 7))
@@ -126,7 +126,7 @@ class qa_decode_sync(unittest.TestCase):
             self.assertEqual((found["frames"], found["missing_reads"],
                               found["missing_frames"]), (frames, lacking, missing))
 
-    def test_llrs(self):
+    def test_OutputLlr_HasSignOfPositiveBit(self):
         arguments = ("--lengths", self.lengths, "--output", "llr")
         zero = array.array("b", self.decode(*arguments, input=self.received).stdout)
         one = array.array("b", self.decode(*arguments, "--positive-bit", "1",
@@ -134,7 +134,7 @@ class qa_decode_sync(unittest.TestCase):
         self.check([2 * (a < 0) + (b < 0) for a, b in zip(zero[::2], zero[1::2])])
         self.assertEqual(one, array.array("b", [-v for v in zero]))
 
-    def test_stream(self):
+    def test_StreamAfterUnknownOffset_IsDecoded(self):
         result = self.decode("--mode", "stream", input=self.received)
         self.assertEqual((result.returncode, result.stderr), (0, b""))
         self.check(result.stdout)
@@ -143,7 +143,7 @@ class qa_decode_sync(unittest.TestCase):
                              input=junk + self.received)
         self.check(result.stdout)
 
-    def test_the_earliest_frame_is_the_first(self):
+    def test_AnyAcquisitionLength_BeginsAtFirstFrame(self):
         for acquire in (159, 160, 161, 320, 1000):
             result = self.decode("--mode", "stream", "--acquire", str(acquire),
                                  input=self.received)
@@ -154,7 +154,7 @@ class qa_decode_sync(unittest.TestCase):
                              input=junk + self.received)
         self.check(result.stdout)
 
-    def test_files_in_real_time(self):
+    def test_Pace_LimitsReadingSpeed(self):
         source, sink = (os.path.join(self.folder.name, n) for n in ("in", "out"))
         with open(source, "wb") as file:
             file.write(self.received)
@@ -167,7 +167,7 @@ class qa_decode_sync(unittest.TestCase):
         with open(sink, "rb") as file:
             self.check(file.read())
 
-    def test_what_is_wrong_is_said(self):
+    def test_WrongLengths_AreReported(self):
         with open(self.lengths, "a") as file:
             file.write(" 160 160")
         result = self.decode("--lengths", self.lengths, input=self.received + bytes(3))
@@ -186,7 +186,7 @@ class qa_decode_sync(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn(b'"many"', result.stderr)
 
-    def test_FrameThatIsCut_IsTold(self):
+    def test_TruncatedFrame_IsReported(self):
         for cut in (40, 150):
             result = self.decode("--lengths", self.lengths, input=self.received[:-cut])
             self.assertIn(b"in the middle of a frame, after %d of its 160 items" % (160 - cut),
@@ -196,7 +196,7 @@ class qa_decode_sync(unittest.TestCase):
             self.assertRegex(result.stderr.decode(), "in the middle of a frame, after about "
                              f"1?{160 - cut} of its 160 items: these are dropped")
 
-    def test_empty(self):
+    def test_EmptyInput_GivesEmptyOutput(self):
         result = self.decode("--mode", "stream", input=b"")
         self.assertEqual((result.returncode, result.stdout), (0, b""))
 

@@ -26,7 +26,7 @@ class qa_decode(unittest.TestCase):
         self.bits = [generator.getrandbits(1) for _ in range(20011)]
         self.soft = bytes(32 if c else 256 - 32 for c in encode_k7(self.bits))
 
-    def test_file(self):
+    def test_Files_AreDecoded(self):
         with tempfile.TemporaryDirectory() as folder:
             source, sink = os.path.join(folder, "in"), os.path.join(folder, "out")
             with open(source, "wb") as file:
@@ -51,13 +51,13 @@ class qa_decode(unittest.TestCase):
                 self.assertEqual((report["items"], report["output_bytes"]),
                                  (len(items), len(result.stdout)), name)
 
-    def test_pipe_unpacked(self):
+    def test_UnpackedOutputToPipe_IsDecoded(self):
         result = run("decode", "viterbi", "--backend", "cpu", "--unpacked", "-", "-",
                      input=self.soft)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, bytes(self.bits))
 
-    def test_the_other_sign(self):
+    def test_NegatedValuesAndPositiveBit_AreDecoded(self):
         negated = bytes(-v & 255 for v in self.soft)
         for bit, soft in (("1", self.soft), ("0", negated)):
             result = run("decode", "viterbi", "--backend", "cpu", "--positive-bit", bit, "-",
@@ -69,7 +69,7 @@ class qa_decode(unittest.TestCase):
         bits = [b >> (7 - i) & 1 for b in result.stdout for i in range(8)]
         self.assertEqual(bits[100:20000 - 100], [1 - b for b in self.bits[100:20000 - 100]])
 
-    def test_empty(self):
+    def test_EmptyInput_GivesEmptyOutput(self):
         result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=b"")
         self.assertEqual((result.returncode, result.stdout), (0, b""))
 
@@ -84,7 +84,7 @@ class qa_decode(unittest.TestCase):
                                  "--soft-input", soft_input, "-", "-", input=bytes(600 * values))
             self.assertEqual(len(decoded), 600)
 
-    def test_latency_bound_holds_while_input_waits(self):
+    def test_WaitingInput_IsDecodedWithinLatency(self):
         with start("decode", "viterbi", "--backend", "cpu", "-", "-", stdin=subprocess.PIPE,
                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
             process.stdin.write(self.soft)
@@ -94,7 +94,7 @@ class qa_decode(unittest.TestCase):
             output, _ = process.communicate(timeout=TIMEOUT_S)
         self.assertEqual(output, pack(self.bits))
 
-    def test_missing_file_and_full_disk(self):
+    def test_MissingFileAndFullDisk_AreReported(self):
         result = run("decode", "viterbi", "--backend", "cpu", "/nowhere/in", "-")
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"/nowhere/in", result.stderr)
@@ -130,14 +130,14 @@ class qa_wrong_code(unittest.TestCase):
     def with_errors(self, rate):
         return [-v if self.generator.random() < rate else v for v in self.values]
 
-    def test_estimate(self):
+    def test_NoisyInput_ReportsChannelErrorRate(self):
         for rate in (0, 0.01, 0.05):
             report = self.judge(self.with_errors(rate))
             self.assertAlmostEqual(report["channel_error_rate"], rate, delta=0.2 * rate)
             self.assertFalse(report["wrong_code"])
             self.assertAlmostEqual(report["noise_error_rate"], 0.137, delta=0.005)
 
-    def test_wrong_codes(self):
+    def test_WrongCodes_AreReported(self):
         for arguments in (["--polynomials", "133,171"], ["--polynomials", "171,-133"],
                           ["--preset", "dvb_3_4"], ["--preset", "dvb_7_8"],
                           ["--polynomials", "133,171,165"],
@@ -148,14 +148,14 @@ class qa_wrong_code(unittest.TestCase):
                 self.assertTrue(self.judge(self.with_errors(rate), *arguments)["wrong_code"],
                                 arguments)
 
-    def test_wrong_phase_and_noise(self):
+    def test_WrongPhaseAndNoise_AreReported(self):
         self.assertTrue(self.judge(self.values[1:])["wrong_code"])
         noise = [self.generator.gauss(0, 30) for _ in range(100000)]
         whole = [max(-127, min(127, round(n))) for n in noise]
         self.assertTrue(self.judge(whole)["wrong_code"])
         self.assertTrue(self.judge(noise, "--soft-input", "float", kind="f")["wrong_code"])
 
-    def test_finds_the_phase(self):
+    def test_LockWithUnknownPhase_IsFound(self):
         soft = array.array("b", self.with_errors(0.02)[1:]).tobytes()
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "report.json")
@@ -177,7 +177,7 @@ class qa_wrong_code(unittest.TestCase):
         self.assertIn(b"WARNING: found no signal", none.stderr)
         self.assertEqual(none.stdout, b"")
 
-    def test_finds_frames(self):
+    def test_LockWithFrames_IsFound(self):
         bits = [self.generator.getrandbits(1) for _ in range(40 * 210)]
         coded = []
         for first in range(0, len(bits), 210):
@@ -200,7 +200,7 @@ class qa_wrong_code(unittest.TestCase):
         self.assertIn(b"ends in the middle of a frame, after 400 of its 432 soft values",
                       result.stderr)
 
-    def test_other_formats(self):
+    def test_OtherFormats_ReportChannelErrorRate(self):
         noisy = self.with_errors(0.02)
         floats = self.judge([v / 20 for v in noisy], "--soft-input", "float", kind="f")
         self.assertAlmostEqual(floats["channel_error_rate"], 0.02, delta=0.005)
@@ -211,7 +211,7 @@ class qa_wrong_code(unittest.TestCase):
             self.assertFalse(report["wrong_code"])
             self.assertAlmostEqual(report["noise_error_rate"], 0.137, delta=0.005)
 
-    def test_long_streams(self):
+    def test_LongStreams_ReportChannelErrorRate(self):
         values = self.with_errors(0.02) * 40  # much longer than one measurement of the error rate
         report = self.judge(values)
         self.assertAlmostEqual(report["channel_error_rate"], 0.02, delta=0.002)
@@ -222,7 +222,7 @@ class qa_wrong_code(unittest.TestCase):
         rate = self.judge(values + noise, "--batch", "8")["channel_error_rate"]
         self.assertGreater(rate, 0.04)
 
-    def test_polynomials_that_are_backwards(self):
+    def test_ReversedPolynomials_GiveWarning(self):
         for polynomials, doubted in (("155,117", True), ("133,171", False)):
             result = run("decode", "viterbi", "--polynomials", polynomials, "--backend",
                          "cpu", "-", "-", input=b"")
@@ -230,16 +230,16 @@ class qa_wrong_code(unittest.TestCase):
             self.assertEqual(b"CCSDS 1/2, 133,171, written backwards" in result.stderr,
                              doubted)
 
-    def test_nothing_to_judge(self):
+    def test_ShortInput_GivesNoVerdict(self):
         empty = b"gpufec: WARNING: standard input is empty\n"
-        for data, said in ((b"", empty), (bytes(5000), b""), (bytes([20] * 300), b"")):
+        for data, errors in ((b"", empty), (bytes(5000), b""), (bytes([20] * 300), b"")):
             result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=data)
-            self.assertEqual((result.returncode, result.stderr), (0, said))
+            self.assertEqual((result.returncode, result.stderr), (0, errors))
 
 
 class qa_devices(unittest.TestCase):
 
-    def test_a_device_that_fails(self):
+    def test_FailedDevice_OutputIsComplete(self):
         """The output is complete, and standard error reports the failed device."""
         generator = random.Random(7)
         bits = [generator.getrandbits(1) for _ in range(40000)]

@@ -46,7 +46,7 @@ class qa_encode(unittest.TestCase):
         self.assertNotIn(b"WARNING", result.stderr)
         self.assertEqual(result.stdout, data)
 
-    def test_Viterbi_ComesBack(self):
+    def test_EncodedViterbi_DecodesToInput(self):
         for name in ("ccsds", "dvb_3_4", "dvb_7_8"):
             for soft in ("int8", "float", "uint8"):
                 self.check_back("viterbi", "--preset", name, encode=("--output", soft),
@@ -60,7 +60,7 @@ class qa_encode(unittest.TestCase):
         self.check_back("viterbi", "--unpacked", "--preset", "dvb_5_6", data=bits)
         self.check_back("viterbi", "--unpacked", "--preset", "lte", "--frame-bits", "60", data=bits)
 
-    def test_Viterbi_EncodesAsTheCodeIsWritten(self):
+    def test_ViterbiEncoder_EqualsDefinition(self):
         bits = [b & 1 for b in self.data[:1003]]
         expected = encode_k7(bits)
         coded = self.coded("viterbi", "--unpacked", "--output", "unpacked", data=bytes(bits))
@@ -70,7 +70,7 @@ class qa_encode(unittest.TestCase):
         soft = self.coded("viterbi", "--unpacked", data=bytes(bits))
         self.assertEqual(soft, bytes(32 if c else 256 - 32 for c in expected))
 
-    def test_LongStream_HasNoSeams(self):
+    def test_LongStream_IsEncodedContinuously(self):
         """Packed and unpacked output agree for a stream of more than one block, whose puncturing
         period is no multiple of a byte."""
         data = self.data * 3
@@ -78,7 +78,7 @@ class qa_encode(unittest.TestCase):
         packed = self.coded("viterbi", "--preset", "dvb_3_4", "--output", "packed", data=data)
         self.assertEqual(packed, pack(list(unpacked)))
 
-    def test_Ldpc_ComesBack(self):
+    def test_EncodedLdpc_DecodesToInput(self):
         for options in (["--rate", "1/2"], ["--frame-size", "short", "--rate", "8/9"],
                         ["--standard", "wifi", "--frame-size", "648"],
                         ["--standard", "ccsds_c2", "--frame-size", "8160", "--rate", "7/8"],
@@ -94,7 +94,7 @@ class qa_encode(unittest.TestCase):
         bits = bytes(b & 1 for b in self.data[:324 * 9])
         self.check_back("ldpc", "--unpacked", "--standard", "wifi", "--frame-size", "648", data=bits)
 
-    def test_Ppdus_ComeBack(self):
+    def test_EncodedPpdus_DecodeToInput(self):
         # One codeword, repetition, and several codewords.
         for psdu_bytes, more in ((100, ["--symbol-bits", "104"]),
                                  (1, ["--symbol-bits", "600", "--rate", "5/6"]),
@@ -122,7 +122,7 @@ class qa_encode(unittest.TestCase):
         result = run("decode", "ldpc", *good, "--output", "codeword", "-", "-", input=b"")
         self.assertIn(b"PPDUs are decoded to messages", result.stderr)
 
-    def test_Sync_ComesBack(self):
+    def test_EncodedSync_DecodesToInput(self):
         symbols = bytes(b % 32 for b in self.data[:2100])
         self.assertEqual(len(self.coded("sync", data=symbols)), 21000)
         self.check_back("sync", decode=("--mode", "stream"), data=symbols)
@@ -130,7 +130,7 @@ class qa_encode(unittest.TestCase):
         self.check_back("sync", "--codebook", "random", "--n", "12", "--q", "1000",
                         "--frame-symbols", "50", decode=("--mode", "stream"), data=wide)
 
-    def test_Bch_ComesBackAndCorrects(self):
+    def test_EncodedBchWithErrors_DecodesToInput(self):
         data = self.data[:4026 * 3]
         for more in (([], []), (["--scramble", "true"], ["--descramble", "true"])):
             words = bytearray(self.coded("bch", *more[0], data=data))
@@ -146,7 +146,7 @@ class qa_encode(unittest.TestCase):
         bits = bytes(b & 1 for b in self.data[:32208])
         self.check_back("bch", encode=("--unpacked",), decode=("--unpacked",), data=bits)
 
-    def test_FilesAndShellPipes_ComeBack(self):
+    def test_EncodedFilesAndPipes_DecodeToInput(self):
         pathlib.Path(self.path("in")).write_bytes(self.data)
         for command in ("encode viterbi in coded && gpufec decode viterbi coded out",
                         "encode ldpc in - | gpufec decode ldpc - out",
@@ -163,41 +163,44 @@ class qa_encode(unittest.TestCase):
                            "--frame-bits", "1", "--pace", "1000", "-", "-", input=bytes(600))
         self.assertEqual(len(coded), 2 * 600)
 
-    def test_Json_SaysWhatWasEncoded(self):
+    def test_Json_ReportsCodeAndCounts(self):
         self.coded("ldpc", "--json", self.path("report"))
         report = json.loads(pathlib.Path(self.path("report")).read_text())
         self.assertEqual((report["command"], report["items"], report["output_bytes"]),
                          ("gpufec encode ldpc", 48600, 12 * 64800))
         self.assertEqual(report["options"]["code"], "dvbs2 normal 1/2")
 
-    def test_BadInput_IsToldInOneLine(self):
-        def said(status, *arguments, data=b"", **keywords):
+    def test_BadInput_GivesOneLineError(self):
+        def error_of(status, *arguments, data=b"", **keywords):
             result = run(*arguments, input=data, cwd=self.folder, **keywords)
             self.assertEqual(result.returncode, status, result.stderr)
             self.assertEqual(result.stderr.count(b"\n"), 1, result.stderr)
             return result.stderr.decode()
 
         for decoder in ("viterbi", "ldpc", "sync", "bch"):
-            self.assertIn("WARNING: standard input is empty", said(0, "encode", decoder, "-", "out"))
+            self.assertIn("WARNING: standard input is empty",
+                          error_of(0, "encode", decoder, "-", "out"))
             self.assertEqual(os.path.getsize(self.path("out")), 0)
-            self.assertIn("OUT: /dev/full: No space left on device", said(
+            self.assertIn("OUT: /dev/full: No space left on device", error_of(
                 1, "encode", decoder, "-", "/dev/full", data=self.data[:4050 * 4026 // 450 // 3]))
-            self.assertIn("nowhere: No such file", said(1, "encode", decoder, "nowhere", "out"))
+            self.assertIn("nowhere: No such file", error_of(1, "encode", decoder, "nowhere", "out"))
         for decoder, frame in (("ldpc", 4050), ("sync", 210), ("bch", 4026)):
             self.assertIn(f"after 1 of its {frame} items: these are dropped, and nothing is",
-                          said(0, "encode", decoder, "-", "-", data=b"x"))
-            self.assertIn("in the middle of a frame, after 7 of its", said(
+                          error_of(0, "encode", decoder, "-", "-", data=b"x"))
+            self.assertIn("in the middle of a frame, after 7 of its", error_of(
                 0, "encode", decoder, "-", "out", data=self.data[:frame + 7]))
-        self.assertIn("--frame-bits is 0", said(2, "encode", "viterbi", "--termination",
-                                                "terminated", "-", "-"))
-        self.assertIn('--output is "bits"', said(2, "encode", "ldpc", "--output", "bits", "-", "-"))
+        self.assertIn("--frame-bits is 0", error_of(
+            2, "encode", "viterbi", "--termination", "terminated", "-", "-"))
+        self.assertIn('--output is "bits"',
+                      error_of(2, "encode", "ldpc", "--output", "bits", "-", "-"))
         pathlib.Path(self.path("in")).write_bytes(self.data)
-        self.assertIn("OUT is in: allowed are files that no other argument names", said(2, "encode", "ldpc", "in", "in"))
+        self.assertIn("OUT is in: allowed are files that no other argument names",
+                      error_of(2, "encode", "ldpc", "in", "in"))
         os.chmod(self.folder, 0o555)
         self.addCleanup(os.chmod, self.folder, 0o755)
         for words in (["encode", "ldpc", "in", "new"], ["decode", "bch", "in", "new"],
                       ["encode", "viterbi", "--json", "new", "in", os.devnull]):
-            self.assertIn(" new: Permission denied", said(
+            self.assertIn(" new: Permission denied", error_of(
                 1, *words, preexec_fn=heed_permissions))
 
 

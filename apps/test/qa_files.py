@@ -45,7 +45,7 @@ class qa_files(unittest.TestCase):
         with open(self.source, "rb") as file:
             self.assertEqual(file.read(), self.soft)
 
-    def test_input_is_not_overwritten(self):
+    def test_OutputEqualToInput_IsRefused(self):
         os.link(self.source, self.path("hard"))
         os.symlink("in", self.path("soft"))
         for decoder in (["viterbi"], ["ldpc", "--frame-size", "short"],
@@ -61,7 +61,7 @@ class qa_files(unittest.TestCase):
                                      stdout=file, stderr=subprocess.PIPE, timeout=TIMEOUT_S)
         self.assertEqual(process.returncode, 2)
 
-    def test_no_option_is_overwritten(self):
+    def test_OutputEqualToFileOfOption_IsRefused(self):
         with open(self.path("lengths"), "w") as file:
             file.write("2100")
         self.check_refused("sync", "--lengths", "lengths", os.devnull, "lengths")
@@ -71,10 +71,10 @@ class qa_files(unittest.TestCase):
         with open(self.path("code")) as file:
             self.assertEqual(file.read(), HAMMING)
 
-    def test_a_recording_that_ends_in_the_middle(self):
+    def test_IncompleteRecording_IsReported(self):
         """An empty recording, and an incomplete frame at the end of a recording, are reported. A
         stream of soft values may end anywhere."""
-        def said(content, *arguments):
+        def errors_of(content, *arguments):
             with open(self.source, "wb") as file:
                 file.write(content)
             result = run("decode", *arguments, "in", "out", cwd=self.folder.name)
@@ -84,21 +84,21 @@ class qa_files(unittest.TestCase):
         short = ["ldpc", "--frame-size", "short"]
         frames = ["viterbi", "--termination", "terminated", "--frame-bits", "94"]
         for words in (["ldpc"], ["viterbi"], frames):
-            self.assertIn("WARNING: in is empty", said(b"", *words))
+            self.assertIn("WARNING: in is empty", errors_of(b"", *words))
         self.assertIn("in ends in the middle of a frame, after 5 of its 16200 items",
-                      said(bytes(16205), *short))
+                      errors_of(bytes(16205), *short))
         self.assertIn("16199 of its 16200 items: these are dropped, and nothing is decoded",
-                      said(bytes(16199), *short))
-        self.assertEqual(said(bytes(2 * 16200), *short), "gpufec: 2 frames, 1.0 iterations\n")
-        self.assertIn("after 4 of its 200 items", said(self.soft[:404], *frames))
-        self.assertIn("after 1 of its 67 items", said(  # 100 stages have 134 values of 4 bits
+                      errors_of(bytes(16199), *short))
+        self.assertEqual(errors_of(bytes(2 * 16200), *short), "gpufec: 2 frames, 1.0 iterations\n")
+        self.assertIn("after 4 of its 200 items", errors_of(self.soft[:404], *frames))
+        self.assertIn("after 1 of its 67 items", errors_of(  # 100 stages have 134 values of 4 bits
             bytes(68), *frames, "--puncturing", "101,110", "--soft-input", "packed4"))
         for whole in (self.soft, self.soft[:-1]):
-            self.assertNotIn("in the middle", said(whole, "viterbi"))
+            self.assertNotIn("in the middle", errors_of(whole, "viterbi"))
         self.assertIn("WARNING: in has 5 items, too few to decode anything",
-                      said(bytes(5), "sync", "--mode", "stream"))
+                      errors_of(bytes(5), "sync", "--mode", "stream"))
 
-    def test_a_wav_file_is_no_soft_values(self):
+    def test_WavFileAsSoftValues_GivesWarning(self):
         header = b"\0\0\1\0WAVEfmt "
         for content, is_wav in ((b"RIFF" + header + self.soft, True), (self.soft, False),
                                 (b"RIFX" + header + self.soft, True),
@@ -109,11 +109,11 @@ class qa_files(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(b"is a WAV file" in result.stderr, is_wav, result.stderr)
 
-    def test_devices_may_be_both(self):
+    def test_DeviceAsInputAndOutput_IsAccepted(self):
         result = run("decode", "viterbi", os.devnull, os.devnull)
         self.assertEqual(result.returncode, 0, result.stderr)
 
-    def test_full_disk(self):
+    def test_FullDisk_IsReported(self):
         for arguments in (["decode", "viterbi", self.source, "-"], ["info"], ["--help"],
                           ["info", "--json", "-"], ["bench", "--help"], ["--version"],
                           ["ber", "viterbi", "--range", "9", "--max-bits", "1e4"]):
@@ -127,7 +127,7 @@ class qa_files(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"/dev/full: No space left", result.stderr)
 
-    def test_FullDisk_KeepsWhatWasThere(self):
+    def test_FullDisk_KeepsExistingFile(self):
         with open(self.path("code"), "w") as file:
             file.write(HAMMING)
         with open(self.path("old"), "w") as file:
@@ -149,7 +149,7 @@ class qa_files(unittest.TestCase):
                 self.assertEqual(file.read(), "x" * 200, arguments)
             self.assertEqual(sorted(os.listdir(self.folder.name)), before)
 
-    def test_FullDisk_KeepsWhatScriptsReplace(self):
+    def test_FullDiskInScript_KeepsExistingFile(self):
         result = run("ber", "viterbi", "--backend", "cpu", "--range", "2", "--max-bits", "1e4",
                      "--json", self.path("report"))
         self.assertEqual(result.returncode, 0)
@@ -169,7 +169,7 @@ class qa_files(unittest.TestCase):
                     self.assertEqual(file.read() == b"x" * 200, old_stays)
                 self.assertEqual(sorted(os.listdir(self.folder.name)), ["in", "old", "report"])
 
-    def test_ReportThatCannotBeWritten_IsRefusedBeforeTheWork(self):
+    def test_UnwritableReport_IsRefusedBeforeMeasurement(self):
         for name in ("viterbi/viterbi_rates.py", "flowgraphs/ber_rates.py",
                      "viterbi/viterbi_table3.py"):
             for path in (self.folder.name, "/nowhere/report"):
@@ -256,7 +256,7 @@ class qa_files(unittest.TestCase):
             else:
                 self.assertEqual(received, content)
 
-    def test_InterruptedDecoding_ReplacesWithWhatItHas(self):
+    def test_InterruptedDecoding_WritesDecodedBits(self):
         for old in (None, "", "x" * 300):
             out = pathlib.Path(self.path("out"))
             if old is not None:
@@ -277,7 +277,7 @@ class qa_files(unittest.TestCase):
             out.unlink()
             self.assertEqual(os.listdir(self.folder.name), ["in"])
 
-    def test_a_plot_that_cannot_be_drawn(self):
+    def test_ImpossiblePlot_IsRefusedBeforeSimulation(self):
         """The error is raised before the simulation, so that no results are lost."""
         for name, words in (("/nowhere/plot.png", b"No such file"),
                             (self.path("plot.doc"), b"allowed are names that end in")):
@@ -288,7 +288,7 @@ class qa_files(unittest.TestCase):
             self.assertNotIn(b"Traceback", result.stderr)
             self.assertFalse(os.path.exists(name))
 
-    def test_PlotThatCannotBeWritten_LeavesTheOneBefore(self):
+    def test_UnwritablePlot_KeepsExistingPlot(self):
         png, report = self.path("plot.png"), self.path("report.json")
         words = ("ber", "viterbi", "--backend", "cpu", "--range", "1", "--max-bits", "1e5")
         self.assertEqual(run(*words, "--json", report, "--plot", png).returncode, 0)
@@ -305,7 +305,7 @@ class qa_files(unittest.TestCase):
             self.assertEqual(file.read(), before)
         self.assertEqual(sorted(os.listdir(os.path.dirname(png))), ["in", "plot.png", "report.json"])
 
-    def test_pipe_that_does_not_block(self):
+    def test_NonBlockingOutput_IsWrittenCompletely(self):
         end, begin = os.pipe()
         os.set_blocking(begin, False)
         capacity = fcntl.fcntl(begin, fcntl.F_GETPIPE_SZ)
@@ -319,7 +319,7 @@ class qa_files(unittest.TestCase):
         self.assertEqual(len(received), 100003)
         self.assertEqual(pack(list(received)), self.decoded)
 
-    def test_text_into_a_pipe_that_does_not_block(self):
+    def test_NonBlockingTextOutput_IsWrittenCompletely(self):
         whole = run("ber", "viterbi", "--help").stdout
         end, begin = os.pipe()
         os.set_blocking(begin, False)
@@ -332,7 +332,7 @@ class qa_files(unittest.TestCase):
             self.assertEqual(pipe.read(), b"x" * 4096 + whole)
             self.assertEqual(process.wait(TIMEOUT_S), 0)
 
-    def test_input_that_does_not_block(self):
+    def test_NonBlockingInput_IsReadCompletely(self):
         end, begin = os.pipe()
         os.set_blocking(end, False)
         with start("decode", "viterbi", "--backend", "cpu", "-", "-", stdin=end,
@@ -345,7 +345,7 @@ class qa_files(unittest.TestCase):
                     wait_until(lambda: bytes_in(pipe) == 0 and is_idle(process), process)
             self.assertEqual(process.communicate(timeout=TIMEOUT_S)[0], self.decoded)
 
-    def test_reader_that_is_gone(self):
+    def test_ClosedOutputPipe_IsReported(self):
         for arguments in (["decode", "viterbi", self.source, "-"], ["--help"]):
             end, begin = os.pipe()
             os.close(end)
@@ -355,7 +355,8 @@ class qa_files(unittest.TestCase):
             self.assertEqual(process.returncode, 1)
             self.assertIn(b"standard output: Broken pipe", process.stderr)
 
-    def test_lengths_without_end(self):
+    def test_EndlessLengthsFiles_AreReadOnlyAsFarAsNeeded(self):
+        """A file without numbers is refused. Numbers beyond the input cause a warning."""
         # AddressSanitizer reserves terabytes of address space, so its own option sets the limit.
         sanitized = b"__asan_init" in pathlib.Path(tools.plain).read_bytes()
         options = ":".join([*filter(None, [os.environ.get("ASAN_OPTIONS")]),

@@ -44,7 +44,7 @@ class qa_manual(unittest.TestCase):
                 for o in table["options"]:
                     yield line["name"].split()[1:], o
 
-    def test_described_is_what_help_shows(self):
+    def test_Describe_EqualsHelp(self):
         shown = set()
         for line in self.described["lines"]:
             words = line["name"].split()[1:]
@@ -56,7 +56,7 @@ class qa_manual(unittest.TestCase):
         self.assertEqual(len(self.described["lines"]), 17)
         self.assertGreater(len(shown), 40)
 
-    def test_manual(self):
+    def test_ManualPage_HasAllOptions(self):
         for _, o in self.options():
             self.assertIn("\n\\fB\\-\\-" + o["name"].replace("-", "\\-"), self.page)
         for word in ("SYNOPSIS", "GPUFEC BER VITERBI", "EXAMPLES", "EXIT STATUS"):
@@ -64,7 +64,7 @@ class qa_manual(unittest.TestCase):
         for value in ("\nccsds, ccsds_2_3,", "\nint8, float, packed4 or uint8", "\nauto, cuda or cpu"):
             self.assertIn(value, self.page) # exactly as a user types them
 
-    def test_Manual_SaysTheDefaultOfEachOption(self):
+    def test_Manual_StatesDefaultOfEachOption(self):
         entries = self.page.split("\n.TP\n\\fB")
         at = 0
         for _, o in self.options():
@@ -74,8 +74,8 @@ class qa_manual(unittest.TestCase):
             expected = f"(default: {o['initial']})" if o["initial"] else ""
             self.assertEqual("".join(re.findall(r"\(default: .*\)$", text.strip())), expected)
 
-    def test_Manual_LeavesNothingToRoff(self):
-        """Roff takes a line that begins with an apostrophe or a period as a request."""
+    def test_ManualPage_HasOnlyKnownRoffRequests(self):
+        """To roff, a line that begins with an apostrophe or a period is a request."""
         self.assertIn("'", json.dumps(self.described))
         self.assertNotIn("'", self.page)
         requests = set(re.findall(r"(?m)^\.(\S*)", self.page))
@@ -83,7 +83,7 @@ class qa_manual(unittest.TestCase):
         self.assertLessEqual(set(re.findall(r"\\(.)", self.page)), set("-f([e"))
 
     def test_Manual_HasExamplesNearItsTopAndInEachSection(self):
-        """Checks only that the examples are there; qa_examples runs them."""
+        """Checks only for the presence of examples; qa_examples runs them."""
         lines = self.page.splitlines()
         self.assertLess(lines.index(".SH EXAMPLES"), 10)
         self.assertIn("gpufec decode viterbi \\-\\-preset ccsds coded.s8 decoded.bin", lines[:30])
@@ -98,7 +98,7 @@ class qa_manual(unittest.TestCase):
             capture_output=True, text=True, check=True)
         return done.stdout.split()
 
-    def test_completion(self):
+    def test_Completion_OffersMatchingWords(self):
         self.assertEqual(self.completed("b"), ["bench", "ber"])
         self.assertEqual(self.completed("ber", "l"), ["ldpc"])
         self.assertEqual(self.completed("ber", "b"), [])
@@ -187,7 +187,7 @@ class qa_examples(unittest.TestCase):
         self.assertEqual([line[2] == "#" for line in end], [True, False] * (len(end) // 2))
         return [line[2:] for line in end[1::2]]
 
-    def test_examples_run(self):
+    def test_ExamplesOfHelp_Run(self):
         described = json.loads(run("--describe").stdout)
         helps = [line["name"].split()[1:] for line in described["lines"]]
         commands = []

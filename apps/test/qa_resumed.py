@@ -34,7 +34,7 @@ class qa_interrupted(unittest.TestCase):
         self.assertIn("interrupted", t.seen)
         return out.decode()
 
-    def test_what_is_there_is_written(self):
+    def test_Interrupt_WritesResultsSoFar(self):
         for decoder, arguments in self.LONG.items():
             for number in (signal.SIGINT, signal.SIGTERM):
                 report = json.loads(self.interrupt(number, decoder, *arguments, "--json",
@@ -45,7 +45,7 @@ class qa_interrupted(unittest.TestCase):
                 self.assertGreater(point.get("bits", point.get("symbols")), 0)
                 self.assertEqual(report["decoder"]["backend"], "cpu")
 
-    def test_points_that_are_done_stay(self):
+    def test_InterruptAfterAPoint_KeepsThatPoint(self):
         report = json.loads(self.interrupt(
             signal.SIGINT, "viterbi", "--range", "1:11:12", "--min-errors", "100",
             "--max-bits", "1e12", "--json", "-", shown=r"\033\[K *12\.00 "))
@@ -54,19 +54,19 @@ class qa_interrupted(unittest.TestCase):
         self.assertGreaterEqual(first["errors"], 100)
         self.assertFalse(second["complete"])
 
-    def test_table(self):
+    def test_InterruptWithoutJson_PrintsTable(self):
         text = self.interrupt(signal.SIGINT, "ldpc", *self.LONG["ldpc"])
         self.assertIn("Eb/N0", text)
         self.assertEqual(len(text.splitlines()), 3)
 
-    def test_while_the_reference_runs(self):
+    def test_InterruptDuringReference_WritesResults(self):
         report = json.loads(self.interrupt(
             signal.SIGINT, "ldpc", "--frame-size", "short", "--range", "0.5", "--max-frames",
             "2000", "--min-frame-errors", "0", "--max-iterations", "5", "--reference", "--json",
             "-", shown=r" 5\.00 +[1-9]\S+ +[1-9]")) # waits until the reference has errors
         self.assertFalse(report["complete"])
 
-    def test_complete(self):
+    def test_FinishedRun_IsComplete(self):
         result = run("ber", "viterbi", "--backend", "cpu", "--range", "2", "--max-bits",
                      "1e5", "--json", "-")
         self.assertTrue(json.loads(result.stdout)["complete"])
@@ -89,7 +89,7 @@ class qa_resumed(unittest.TestCase):
     def report(self, *more):
         return json.loads(run(*self.CALL, "--json", "-", *more).stdout)
 
-    def test_same_as_at_once(self):
+    def test_ResumedRun_EqualsUninterruptedRun(self):
         whole = self.report()
         cut = json.loads(json.dumps(whole))
         cut["complete"] = False
@@ -104,7 +104,7 @@ class qa_resumed(unittest.TestCase):
         self.assertEqual(again["decoder"], whole["decoder"])
         self.assertTrue(again["complete"])
 
-    def test_into_the_same_file(self):
+    def test_ResumeIntoSameFile_KeepsPoints(self):
         run(*self.CALL, "--json", self.path)
         with open(self.path) as file:
             whole = json.load(file)
@@ -118,7 +118,7 @@ class qa_resumed(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn(words, result.stderr.decode())
 
-    def test_refused(self):
+    def test_ResumeWithOtherOptions_IsRefused(self):
         with open(self.path, "w") as file:
             json.dump(self.report(), file)
         self.check_refused('but its "seed" is different: 1, not 2. Repeat the earlier call', *self.CALL, "--seed", "2")
@@ -184,9 +184,9 @@ class qa_resumed(unittest.TestCase):
                    stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             wait_until(lambda: os.path.exists(self.path), process)
             process.send_signal(number)
-            _, said = process.communicate(timeout=TIMEOUT_S)
+            _, errors = process.communicate(timeout=TIMEOUT_S)
         with open(self.path) as file:
-            return process.returncode, json.load(file), said
+            return process.returncode, json.load(file), errors
 
     def test_KilledProcess_LeavesItsCompletePoints(self):
         status, report, _ = self.check_killed(signal.SIGKILL)
@@ -205,10 +205,10 @@ class qa_resumed(unittest.TestCase):
         _, report, _ = self.check_killed(signal.SIGKILL, "--resume", earlier)
         self.assertEqual([p["ebn0_db"] for p in report["points"]], [1, 6])
 
-    def test_TerminalThatIsClosed_Interrupts(self):
-        status, report, said = self.check_killed(signal.SIGHUP)
+    def test_ClosedTerminal_InterruptsRun(self):
+        status, report, errors = self.check_killed(signal.SIGHUP)
         self.assertEqual(status, 128 + signal.SIGHUP)
-        self.assertIn(b"interrupted", said)
+        self.assertIn(b"interrupted", errors)
         self.assertIn([p.get("complete", True) for p in report["points"]],
                       ([True], [True, False]))  # the second point may have been started
 

@@ -16,7 +16,7 @@ from gpufec_tool import main, run
 
 class qa_usage(unittest.TestCase):
 
-    def test_help(self):
+    def test_Help_ShowsUsageAndExitStatus(self):
         for command in ([], ["info"], ["bench", "viterbi"], ["ber", "viterbi"],
                         ["decode", "viterbi"], ["bench", "ldpc"], ["ber", "ldpc"],
                         ["decode", "ldpc"], ["bench", "sync"], ["ber", "sync"],
@@ -39,11 +39,11 @@ class qa_usage(unittest.TestCase):
         self.assertIn(expected, result.stderr.decode())
         self.assertEqual(result.stdout, b"")
 
-    def test_nothing(self):
+    def test_NoCommand_IsAnError(self):
         result = run()
         self.assertEqual(result.returncode, 2)
 
-    def test_unknown_names(self):
+    def test_UnknownNames_AreRefused(self):
         self.check_refused("sing", "sing")
         self.check_refused("viterbi", "ber", "turbo")
         self.check_refused("--sing", "ber", "viterbi", "--sing")
@@ -52,7 +52,7 @@ class qa_usage(unittest.TestCase):
         for option in ("--%original_token%", "--x%value%", "--ba=%original_token%"):
             self.check_refused(option, "decode", "viterbi", option, "a", "b")
 
-    def test_errors_name_the_option(self):
+    def test_ViterbiErrors_NameTheOption(self):
         for option, value in (("constraint-length", "2"), ("polynomials", "178,133"),
                               ("puncturing", "10"), ("termination", "sometimes"),
                               ("frame-bits", "-3"), ("frame-bits", "100"),
@@ -68,7 +68,7 @@ class qa_usage(unittest.TestCase):
         self.check_refused("--pace", "decode", "viterbi", "--pace", "-1", "a", "b")
         self.check_refused("OUT", "decode", "viterbi", "a")
 
-    def test_ldpc_errors_name_the_option(self):
+    def test_LdpcErrors_NameTheOption(self):
         for option, value in (("standard", "dvb"), ("frame-size", "medium"),
                               ("rate", "7/8"), ("code-file", "/nowhere/code.alist"),
                               ("soft-input", "int7"), ("llr-scale", "0"),
@@ -89,7 +89,7 @@ class qa_usage(unittest.TestCase):
         self.check_refused("--pace", "decode", "ldpc", "--pace", "-1", "a", "b")
         self.check_refused("OUT", "decode", "ldpc", "a")
 
-    def test_sync_errors_name_the_option(self):
+    def test_SyncErrors_NameTheOption(self):
         for option, value in (("codebook", "/nowhere/book"), ("q", "1"), ("q", "-1"),
                               ("n", "0"), ("frame-symbols", "0"), ("alphabet", "1"),
                               ("alphabet", "3"), ("p-insert", "-0.1"), ("p-delete", "nan"),
@@ -126,10 +126,10 @@ class qa_usage(unittest.TestCase):
                            "/nowhere", "a", "b")
         self.check_refused("OUT", "decode", "sync", "a")
 
-    def test_OptionsWithoutEffect_AreTold(self):
-        """A warning is printed if other options make an option ineffective, and only then."""
+    def test_OptionsWithoutEffect_AreReported(self):
+        """A warning is printed exactly if other options make an option ineffective."""
         symbols = "--soft-input=symbols"
-        for decoder, option, others, mend in (
+        for decoder, option, others, effective in (
                 ("viterbi", "--lock-constellation=qpsk", "", "--lock=auto"),
                 ("viterbi", "--lock-presets=dvb_2_3", "", "--lock=auto"),
                 ("viterbi", "--lock-memory=20000", "", "--lock=auto"),
@@ -159,32 +159,34 @@ class qa_usage(unittest.TestCase):
                 ("sync", "--positive-bit=1", "", "--output=llr"),
                 ("sync", "--passes=3", "", "--reads=2"),
                 ("sync", "--marker=011", "", "--codebook=marker --n=8")):
-            said = f"{option.split('=')[0]} has no effect: it applies only to "
-            for more, told in ((others, True), (mend, False)):
+            warning = f"{option.split('=')[0]} has no effect: it applies only to "
+            for more, expected in ((others, True), (effective, False)):
                 with self.subTest(decoder, option=option, more=more):
                     arguments = ["decode", decoder, option, *more.split(), os.devnull, "-"]
                     if decoder == "sync" and "stream" not in more:
                         arguments += ["--lengths", os.devnull]
                     result = run(*arguments)
                     self.assertIn(result.returncode, (0, 3), result.stderr)
-                    self.assertEqual(result.stderr.decode().count(said), told, result.stderr)
-        for option, others, mend in (("--positive-bit=0", "--output=packed", ""),
+                    self.assertEqual(result.stderr.decode().count(warning), expected,
+                                     result.stderr)
+        for option, others, effective in (("--positive-bit=0", "--output=packed", ""),
                                      ("--constellation=qpsk", "", "--output=symbols")):
-            said = f"{option.split('=')[0]} has no effect"
-            for more, told in ((others, True), (mend, False)):
+            warning = f"{option.split('=')[0]} has no effect"
+            for more, expected in ((others, True), (effective, False)):
                 result = run("encode", "ldpc", option, *more.split(), os.devnull, "-")
-                self.assertEqual(result.stderr.decode().count(said), told, result.stderr)
+                self.assertEqual(result.stderr.decode().count(warning), expected, result.stderr)
 
-    def test_NamesBesideACodeFile_AreTold(self):
+    def test_NamesBesideACodeFile_AreReported(self):
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write("7 3\n3 4\n2 2 2 3 1 1 1\n4 4 4\n1 2 0\n1 3 0\n2 3 0\n1 2 3\n"
                        "1 0 0\n2 0 0\n3 0 0\n1 2 4 5\n1 3 4 6\n2 3 4 7\n")
             file.flush()
             for command in ("decode", "encode"):
-                told = run(command, "ldpc", "--code-file", file.name, "--rate", "1/2",
-                           os.devnull, "-").stderr.decode()
-                self.assertEqual(told.count("has no effect"), 1, told)
-                self.assertIn("--rate has no effect: it applies only to codes without --code-file", told)
+                errors = run(command, "ldpc", "--code-file", file.name, "--rate", "1/2",
+                             os.devnull, "-").stderr.decode()
+                self.assertEqual(errors.count("has no effect"), 1, errors)
+                self.assertIn("--rate has no effect: it applies only to codes without --code-file",
+                              errors)
 
     def test_AnotherRateThanTheModcods_IsRefused(self):
         modcod = ["--soft-input", "symbols", "--modcod", "8PSK 3/4"]
@@ -196,7 +198,7 @@ class qa_usage(unittest.TestCase):
             result = run("decode", "ldpc", *modcod, option, value, os.devnull, "-")
             self.assertEqual(result.returncode, 0, result.stderr)
 
-    def test_missing_device_fails(self):
+    def test_MissingDevice_IsAnError(self):
         for decoder in ("viterbi", "ldpc", "sync"):
             result = run("ber", decoder, "--backend", "cuda", "--device", "63")
             self.assertNotEqual(result.returncode, 0)
@@ -205,7 +207,7 @@ class qa_usage(unittest.TestCase):
 
 class qa_info(unittest.TestCase):
 
-    def test_json(self):
+    def test_InfoAsJson_HasPresetsAndDefaults(self):
         report = json.loads(run("info", "--json", "-").stdout)
         names = [p["name"] for p in report["viterbi_presets"]]
         self.assertIn("dvb_3_4", names)
@@ -215,7 +217,7 @@ class qa_info(unittest.TestCase):
         self.assertEqual((stream["mode"], stream["lookahead"]), ("stream", 7))
         self.assertTrue(report["cuda_devices"] or report["cuda_missing"])
 
-    def test_text(self):
+    def test_InfoAsText_ListsPresets(self):
         result = run("info")
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"dvb_3_4", result.stdout)
@@ -243,7 +245,7 @@ class qa_info(unittest.TestCase):
 
 class qa_help(unittest.TestCase):
 
-    def test_at_every_level(self):
+    def test_HelpAtEveryLevel_IsPrinted(self):
         for command in ("bench", "ber", "decode", "encode"):
             for word in ("--help", "-h", "help"):
                 result = run(command, word)
@@ -252,7 +254,7 @@ class qa_help(unittest.TestCase):
                                  b"sync", b"Exit status"):
                     self.assertIn(expected, result.stdout)
 
-    def test_at_once(self):
+    def test_Help_TakesLittleProcessorTime(self):
         """Help takes less than 0.2 s of processor time. Elapsed time would depend on other
         processes."""
         def processor_s():
@@ -265,7 +267,7 @@ class qa_help(unittest.TestCase):
             taken.append(processor_s() - begin)
         self.assertLess(min(taken), 0.2)
 
-    def test_every_option_is_explained(self):
+    def test_EveryOption_IsExplained(self):
         for command in ("bench", "ber", "decode"):
             for decoder in ("viterbi", "ldpc", "sync"):
                 text = run(command, decoder, "--help").stdout.decode()
@@ -284,7 +286,7 @@ class qa_messages(unittest.TestCase):
         self.assertEqual(result.returncode, 2, (arguments, result.stderr))
         self.assertIn(expected, result.stderr.decode())
 
-    def test_options_are_named_as_typed(self):
+    def test_Errors_NameOptionsAsTyped(self):
         for expected, arguments in (
                 ("--frame-bits is 100: ", "ber viterbi --frame-bits 100"),
                 ("number of --polynomials is 1: ", "ber viterbi --polynomials 171"),
@@ -302,7 +304,7 @@ class qa_messages(unittest.TestCase):
                  "ber viterbi --sim-threads 2000")):
             self.check(expected, *arguments.split())
 
-    def test_nothing_raw_reaches_the_terminal(self):
+    def test_ControlCharactersInErrors_AreEscaped(self):
         with tempfile.TemporaryDirectory() as folder:
             lengths = os.path.join(folder, "lengths")
             with open(lengths, "wb") as file:
@@ -328,13 +330,13 @@ class qa_json(unittest.TestCase):
                 ("decode", "ldpc", os.devnull, os.devnull),
                 ("decode", "sync", "--mode", "stream", os.devnull, os.devnull))
 
-    def test_standard_output_has_nothing_else(self):
+    def test_JsonOnStandardOutput_IsValid(self):
         for command in self.COMMANDS:
             result = run(*command, "--json", "-")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn("environment", json.loads(result.stdout))
 
-    def test_file(self):
+    def test_JsonFile_ReplacesOldContent(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "report.json")
             for command in self.COMMANDS:
@@ -349,18 +351,18 @@ class qa_json(unittest.TestCase):
                     self.assertEqual(report["command"], "gpufec " + " ".join(command[:2]))
                     self.assertIn("backend", report["options"])
 
-    def test_needs_a_file(self):
+    def test_JsonWithoutFile_IsRefused(self):
         for command in self.COMMANDS:
             self.assertEqual(run(*command, "--json").returncode, 2)
 
-    def test_long_work_is_not_lost(self):
+    def test_UnwritableJsonFile_IsRefusedBeforeSimulation(self):
         """The file is refused before a simulation that would take days."""
         result = run("ber", "viterbi", "--range", "9", "--max-bits", "1e15", "--json",
                      "/nowhere/report.json")
         self.assertEqual((result.returncode, result.stdout), (1, b""))
         self.assertIn(b"/nowhere/report.json", result.stderr)
 
-    def test_strings_are_utf8(self):
+    def test_StringsInReports_AreValidUtf8(self):
         name = os.fsencode("/nowhere/") + b"\xff\n\x01"
         result = run("decode", "viterbi", "--puncturing", "", "--json", "-", os.devnull,
                      os.devnull)

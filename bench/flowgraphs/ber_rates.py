@@ -71,25 +71,25 @@ def ber(tool, decoder, options, bits):
     return report["points"][0], seconds
 
 
-def rate_of(tool, decoder, options, guess, least):
+def rate_of(tool, decoder, options, guess, min_s):
     """Returns bits per second, the report of the longer run, and the durations of both runs.
-    `guess` is an estimate in bits per second. `least` is the intended difference between the
+    `guess` is an estimate in bits per second. `min_s` is the intended difference between the
     durations of the two runs, in seconds."""
-    few, short = ber(tool, decoder, options, guess * least / 4)
+    few, short = ber(tool, decoder, options, guess * min_s / 4)
     for _ in range(5):
-        many, long = ber(tool, decoder, options, few["bits"] + guess * least)
+        many, long = ber(tool, decoder, options, few["bits"] + guess * min_s)
         rate = (many["bits"] - few["bits"]) / max(1e-3, long - short)
-        if long - short > least / 2:
+        if long - short > min_s / 2:
             break
         guess = 2 * rate
     return rate, many, {"short_s": short, "long_s": long, "short_bits": few["bits"]}
 
 
-def rows(tool, least):
+def rows(tool, min_s):
     for name, decoder, code, bench, noise, guess in ROWS:
         kernels, _ = gpufec(tool, "bench", decoder, "--backend", "cuda", *code.split(),
                             *bench.split(), "--seconds", "0.5", "--runs", "1")
-        rate, point, times = rate_of(tool, decoder, f"{code} {noise}", guess, least)
+        rate, point, times = rate_of(tool, decoder, f"{code} {noise}", guess, min_s)
         row = {"row": name, "bits_per_s": rate,
                "kernels_bits_per_s": kernels["kernels_bits_per_s"],
                "of_kernels": rate / kernels["kernels_bits_per_s"], **times, "point": point,

@@ -164,7 +164,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each run")
     parser.add_argument("--starved-seconds", type=float, default=5.0,
-                        help="how long a slow stream is watched; 0: not at all")
+                        help="duration of the measurement with a slow source; 0: none")
     parser.add_argument("--gpufec", default=shutil.which("gpufec"),
                         help="the program, for the decoder's own limit")
     parser.add_argument("--json", type=report_path,

@@ -123,13 +123,13 @@ def deal(args, workers, out, kill_after_s=None):
         if kill_after_s is not None:
             time.sleep(kill_after_s)
             kept[0].send_signal(signal.SIGKILL)
-        said = dealer.communicate(timeout=600)[0]
+        output = dealer.communicate(timeout=600)[0]
     finally:
         for process in kept:
             process.kill()
             process.wait()
     seconds, again = re.search(r"frames in ([\d.]+) s.* (\d+) packets dealt again",
-                               said).groups()
+                               output).groups()
     return float(seconds), int(again), pathlib.Path(out).read_bytes()
 
 

@@ -78,9 +78,9 @@ def rates(kinds, seconds):
 
 
 def device_bytes(of="used"):
-    told = subprocess.run(["nvidia-smi", f"--query-gpu=memory.{of}", "--format=csv,noheader"],
-                          capture_output=True, text=True, check=True).stdout
-    return int(re.match(r"\d+", told)[0]) << 20
+    answer = subprocess.run(["nvidia-smi", f"--query-gpu=memory.{of}", "--format=csv,noheader"],
+                            capture_output=True, text=True, check=True).stdout
+    return int(re.match(r"\d+", answer)[0]) << 20
 
 
 def resident_bytes():

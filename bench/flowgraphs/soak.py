@@ -137,7 +137,7 @@ class stream:
         return self.decoded(self.source.given()) - self.sink.at()
 
 
-def rest(streams):
+def drain(streams):
     """Stops the sources, and waits until the sinks have received everything."""
     begin = time.monotonic()
     for each in streams.values():
@@ -191,11 +191,11 @@ def allocated_bytes():
     """Returns the number of bytes that malloc() has allocated in all threads. A leak raises this
     number; resident memory grows by fragmentation too."""
     try:
-        ask = ctypes.CDLL(None).mallinfo2
+        mallinfo2_of_libc = ctypes.CDLL(None).mallinfo2
     except AttributeError:
         return 0 # a C library without mallinfo2()
-    ask.restype = mallinfo2
-    found = ask()
+    mallinfo2_of_libc.restype = mallinfo2
+    found = mallinfo2_of_libc()
     return found.uordblks + found.hblkhd
 
 
@@ -300,7 +300,7 @@ def main():
             events["restarts"] += 1
         else:
             # lock() loses the items that are in buffers, so the buffers are emptied first.
-            rest(streams)
+            drain(streams)
             graph.lock()
             graph.unlock()
             for each in streams.values():

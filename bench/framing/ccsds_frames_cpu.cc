@@ -61,7 +61,7 @@ round(ccsds_frame_finder& finder, const std::vector<Item>& items, std::size_t fr
     pull();
     const double end = cpu_seconds();
     if (found != frames) {
-        throw std::runtime_error("not all frames were found, or false ones were");
+        throw std::runtime_error("a frame was not found, or a false frame was found");
     }
     return end - begin;
 }

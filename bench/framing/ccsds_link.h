@@ -130,7 +130,7 @@ public:
             while (d_decoder->pull(packed_bits(d_message)) > 0) {
                 const auto status = d_decoder->status();
                 if (!status) {
-                    throw std::logic_error("a frame came in pieces");
+                    throw std::logic_error("a frame was output in parts");
                 }
                 all.push_back({ d_message, status->unsatisfied == 0 });
             }

@@ -364,8 +364,8 @@ json summary(std::vector<unsigned> frames)
 
 json first(const settings& s)
 {
-    // A stream of frames with a slip and a rotation. An event is in the frame of its
-    // number. A stream begins within frame 0.
+    // A stream has `count` frames, with a slip in frame slip_frame and a rotation in
+    // frame rotation_frame. Reception begins within frame 0.
     constexpr unsigned slip_frame = 6, rotation_frame = 12, count = 19;
     auto rows = json::array();
     for (const auto& scheme : schemes) {
@@ -375,7 +375,7 @@ json first(const settings& s)
         const sent_frames sent(scheme, count);
         for (const std::string constellation : { "bpsk", "qpsk" }) {
             const unsigned per_symbol = constellation == "qpsk" ? 2 : 1;
-            // Result of each trial; `count` if there was no frame.
+            // For each event, the result of each trial; `count` if no frame was received.
             std::vector<unsigned> waits[3];
             for (auto& wait : waits) {
                 wait.resize(s.trials);
@@ -386,7 +386,8 @@ json first(const settings& s)
                 auto receiver = std::make_shared<link_receiver>(scheme, constellation);
                 return [&, receiver](std::uint64_t trial) {
                     const counter_random random(trial);
-                    // Returns the place of an event in a frame, at a symbol.
+                    // Returns the index of the value at which an event in a frame occurs,
+                    // at the beginning of a random symbol.
                     const auto place = [&](unsigned frame, unsigned which) {
                         const auto symbols = sent.period / per_symbol;
                         return frame * sent.period +
@@ -484,7 +485,8 @@ json noise(const settings& s)
         framing.false_alarm = r.false_alarm;
         const auto code =
             std::string(r.code) == "none" ? std::nullopt : ldpc_code_of(scheme);
-        // The stream of a thread is split, so that results do not depend on threads.
+        // The noise is divided into streams of this length, so that results do not depend
+        // on the number of threads.
         constexpr std::uint64_t of_stream = 1 << 24, piece = 1 << 16;
         const auto streams = (s.trials + of_stream - 1) / of_stream;
         std::atomic<std::uint64_t> values{ 0 }, searched{ 0 }, locks{ 0 }, frames{ 0 },

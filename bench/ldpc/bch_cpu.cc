@@ -56,7 +56,7 @@ void decode(benchmark::State& state,
         frame = frames[next++ % frame_count];
         const auto count = decoder.decode(frame.data());
         if (count != expected) {
-            state.SkipWithError("a frame was not decoded as it should be");
+            state.SkipWithError("a frame was decoded incorrectly");
             break;
         }
         benchmark::DoNotOptimize(frame.data());

@@ -353,7 +353,7 @@ std::string measure(codes& all, std::vector<point>& points, const settings& s)
         for (std::size_t n; (n = decoder->pull(packed_bits(found))) > 0;) {
             const auto status = decoder->status();
             if (!status) {
-                throw std::logic_error("a frame came in pieces");
+                throw std::logic_error("a frame was output in parts");
             }
             auto& p = points[status->frame / s.frames];
             const auto bits = p.check->decode(found.data());

@@ -117,7 +117,7 @@ def main():
     parser.add_argument("--frames", type=int, default=256)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", default="/tmp", help="where the symbols are kept meanwhile")
+    parser.add_argument("--folder", default="/tmp", help="folder for a temporary file of symbols")
     parser.add_argument("--json", type=results_file.report_path,
                         help="write the results to this file")
     options = parser.parse_args()

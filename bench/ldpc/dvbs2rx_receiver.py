@@ -9,9 +9,9 @@ gr_dvbs2rx  the receiver with its own decoders
 gpufec      gpu_ldpc_dvbs2 in place of the LDPC decoder
 one_block   gpu_ldpc_dvbs2 in place of four blocks, from the demapper to the descrambler
 
-The variants are made by the changes that docs/converting.md describes. Each variant is also
-measured with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release 1.4 may cut
-packets at wrong places for a long time after a lost frame. --other adds the variants of another
+The variants are made by the changes that docs/converting/gr-dvbs2rx.md describes. Each variant is
+also measured with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release 1.4 may
+cut packets at wrong places for a long time after a lost frame. --other adds the variants of another
 version of gr-dvbs2rx on the same samples; their names begin with other_.
 
 A transport stream of packets of random bytes goes through dvbs2-tx, which adds noise, and then
@@ -42,8 +42,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import results_file  # noqa: E402
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "converting.md"
-# Regular expressions for the parts of dvbs2-rx that docs/converting.md changes.
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "converting" / "gr-dvbs2rx.md"
+# Regular expressions for the parts of dvbs2-rx that the page changes.
 OWN_DECODER = re.compile(r"^        ldpc_decoder = dvbs2rx\.ldpc_decoder_bb\(.*?\)\n", re.M | re.S)
 OWN_DEHEADER = re.compile(r"^        bbdeheader = dvbs2rx\.bbdeheader_bb\(.*?\)\n", re.M | re.S)
 THREE_BLOCKS = re.compile(r"^        ldpc_decoder = .*?^        bbdescrambler = .*?\)\n",
@@ -53,14 +53,14 @@ DEMAPPER = re.compile(r"^        xfecframe_demapper = .*?\)\n", re.M | re.S)
 LLR_PORT = re.compile(r"^        self\.msg_connect\(\(ldpc_decoder, 'llr_pdu'\).*?\)\)\n",
                       re.M | re.S)
 OWN_TRIALS = "self.ldpc_decoder.get_average_trials()"
-ANOTHER = "another dvbs2-rx than that of the page"
+ANOTHER = "this dvbs2-rx differs from that of the page"
 PACKET = 188
 SAMPLES_PER_SYMBOL = 2 # as in dvbs2-tx and dvbs2-rx
 
 
 def piece(section, begin):
-    """Returns the Python code block that begins with `begin` in a section of docs/converting.md."""
-    text = PAGE.read_text().split(f"\n### {section}\n", 1)[1].split("\n## ", 1)[0]
+    """Returns the Python code block that begins with `begin` behind the heading of a section of the page."""
+    text = PAGE.read_text().split(f"\n## {section}\n", 1)[1]
     return next(one for one in re.findall(r"```python\n(.*?)```", text, re.S)
                 if one.startswith(begin))
 
@@ -114,7 +114,7 @@ def with_one_block(receiver):
 
 def with_our_packets(receiver):
     """Returns a receiver's source code with bbframe_to_ts and its counters, according to the table
-    in docs/converting.md."""
+    in the page."""
     text, deheaders = OWN_DEHEADER.subn(
         lambda _: piece("In `dvbs2-rx`", "        bbdeheader = "), receiver)
     table = PAGE.read_text().split("| gr-dvbs2rx | here |", 1)[1].split("\n\n", 1)[0]
@@ -177,11 +177,11 @@ def main():
     parser.add_argument("--tx", default=shutil.which("dvbs2-tx"), help="path of dvbs2-tx")
     parser.add_argument("--rx", default=shutil.which("dvbs2-rx"), help="path of dvbs2-rx")
     parser.add_argument("--modcod", default="QPSK1/2")
-    parser.add_argument("--snr", default="1.5", help="Es/N0 in dB, some with commas between")
+    parser.add_argument("--snr", default="1.5", help="Es/N0 in dB; several values are separated by commas")
     parser.add_argument("--pilots", action="store_true", help="send pilots")
     parser.add_argument("--packets", type=int, default=18200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", help="names of receivers, with commas between")
+    parser.add_argument("--only", help="names of receivers, separated by commas")
     parser.add_argument("--other", metavar="COMMIT:PREFIX",
                         help="another version of gr-dvbs2rx, and where it is installed")
     parser.add_argument("--runs", type=int, default=1, help="of each receiver")
@@ -190,7 +190,7 @@ def main():
     options = parser.parse_args()
     if not options.tx or not options.rx:
         parser.error("dvbs2-tx and dvbs2-rx are not found: install gr-dvbs2rx 1.4, "
-                     "or say with --tx and --rx where they are")
+                     "or pass their paths with --tx and --rx")
 
     packets = transport_stream(options.packets, options.seed)
     sent = set(packets)

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Feeds gpu_ldpc_dvbs2 garbage, with some good frames, and checks its output.
+"""Decodes frames of garbage and some valid frames with gpu_ldpc_dvbs2, and checks the output.
 
 The code is short 1/2. Garbage frames have random integers, zeros, the largest value, extreme values
 (for floats also NaN and infinities), or a codeword whose signs are inverted at random. One frame in

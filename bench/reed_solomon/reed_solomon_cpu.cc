@@ -75,7 +75,7 @@ bytes make_frames(const reed_solomon_encoder_kernel& encoder, unsigned errors)
 void check(int count, unsigned errors)
 {
     if (count != int(errors)) {
-        throw std::runtime_error("a codeword was not decoded as it should be");
+        throw std::runtime_error("a codeword was decoded incorrectly");
     }
 }
 
@@ -117,7 +117,7 @@ measured encoding(const reed_solomon_code& code, unsigned interleaving)
         }
         const auto end = cpu_seconds();
         if (encoded != frames) {
-            throw std::runtime_error("a codeword was not encoded as it should be");
+            throw std::runtime_error("a codeword was encoded incorrectly");
         }
         return end - begin;
     };

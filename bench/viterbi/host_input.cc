@@ -297,13 +297,13 @@ double copied(std::size_t ring_bytes, std::size_t slot_bytes, double duration, C
     });
 }
 
-// Returns the rate of transfers directly from the page-locked ring, in bytes per second.
-// The source may overwrite a part of the ring only when its transfer has ended.
+// Returns the rate of transfers directly from the pinned ring, in bytes per second. The
+// source may overwrite a part of the ring only when its transfer has ended.
 double in_place(std::size_t ring_bytes, std::size_t transfer_bytes, double duration)
 {
     ring r(ring_bytes);
     cuda::check(cudaHostRegister(r.data(), 2 * ring_bytes, cudaHostRegisterPortable),
-                "page-locking the ring");
+                "pinning the ring");
     double result;
     {
         struct part {
@@ -378,7 +378,7 @@ private:
 };
 
 // Returns the rate, in bytes per second, of copying an array into slots. The slots are in
-// huge pages if \p large_pages is true. With \p send, the slots are page-locked and
+// huge pages if \p large_pages is true. With \p send, the slots are pinned and
 // transferred to the device.
 double
 from_array(copy how, std::size_t slot_bytes, bool large_pages, bool send, double duration)

@@ -40,7 +40,7 @@ protected:
     }
 };
 
-TEST_F(ldpc_channels, codes_that_are_sent_whole)
+TEST_F(ldpc_channels, CompleteCodewords_EqualHost)
 {
     const auto c = equal(code(ldpc_code::dvbs2("short", "1/2"), 0.8));
     EXPECT_EQ(c.frames, 70u);
@@ -48,7 +48,7 @@ TEST_F(ldpc_channels, codes_that_are_sent_whole)
     EXPECT_GT(equal(code(ldpc_code::standard("wifi", "648", "1/2"), 0.5)).errors, 100u);
 }
 
-TEST_F(ldpc_channels, arithmetic_and_signs)
+TEST_F(ldpc_channels, ArithmeticAndSigns_EqualHost)
 {
     for (const auto precision :
          { ldpc_precision::int8, ldpc_precision::int16, ldpc_precision::float32 }) {
@@ -60,7 +60,7 @@ TEST_F(ldpc_channels, arithmetic_and_signs)
     }
 }
 
-TEST_F(ldpc_channels, codes_that_are_not_sent_whole)
+TEST_F(ldpc_channels, IncompleteCodewords_EqualHost)
 {
     // The codes are punctured, shortened with filler bits, or both.
     EXPECT_GT(equal(code(ldpc_code::standard("ccsds_ar4ja", "1024", "1/2"), 0)).errors,
@@ -79,7 +79,7 @@ TEST_F(ldpc_channels, codes_that_are_not_sent_whole)
     EXPECT_GT(equal(ccsds).errors, 100u);
 }
 
-TEST_F(ldpc_channels, batches_of_any_size)
+TEST_F(ldpc_channels, BatchesOfAnySize_EqualHost)
 {
     auto o = code(ldpc_code::standard("wifi", "648", "3/4"), 2);
     o.max_frames = 300;
@@ -89,7 +89,7 @@ TEST_F(ldpc_channels, batches_of_any_size)
     }
 }
 
-TEST_F(ldpc_channels, a_point_ends_with_the_frame_that_is_its_last_error)
+TEST_F(ldpc_channels, MinErrors_EndsAtSameFrame)
 {
     auto o = code(ldpc_code::standard("wifi", "648", "3/4"), 2);
     o.max_frames = 100000;
@@ -99,14 +99,14 @@ TEST_F(ldpc_channels, a_point_ends_with_the_frame_that_is_its_last_error)
     EXPECT_EQ(equal(o).frame_errors, 11u);
 }
 
-TEST_F(ldpc_channels, codewords_asked_for_are_counted_as_messages)
+TEST_F(ldpc_channels, CodewordOutput_CountsMessageErrors)
 {
     auto o = code(ldpc_code::standard("wifi", "648", "1/2"), 0.5);
     o.decoder.codeword = true;
     EXPECT_GT(equal(o).errors, 100u);
 }
 
-TEST_F(ldpc_channels, no_noise)
+TEST_F(ldpc_channels, NoNoise_HasNoErrors)
 {
     auto o =
         code(ldpc_code::dvbs2("short", "8/9"), std::numeric_limits<double>::infinity());

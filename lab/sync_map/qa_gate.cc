@@ -28,7 +28,7 @@ const point points[] = {
     { false, 1e-2, 0, 0.0222, 0.00005 }, { false, 3e-2, 0, 0.0961, 0.00005 },
 };
 
-TEST(sync_gate, symbol_error_rates_are_the_known_ones)
+TEST(sync_gate, KnownCodes_HaveKnownErrorRates)
 {
     const char* given = std::getenv("GPUFEC_GATE_FRAMES");
     const unsigned frames = given ? std::max(2, std::atoi(given)) : 300;

@@ -51,7 +51,7 @@ unsigned impulse_weight(const conv_code& code, unsigned stage)
     return weight;
 }
 
-// Returns whether a path that avoids state 0 can go on forever with output weight 0.
+// Returns whether an endless path exists that avoids state 0 and has output weight 0.
 bool catastrophic(const conv_code& code)
 {
     std::vector<bool> now(code.states(), true);

@@ -53,7 +53,7 @@ protected:
     }
 };
 
-TEST_F(viterbi_channels, Streams_HaveTheErrorsOfTheHost)
+TEST_F(viterbi_channels, Streams_EqualHost)
 {
     // At these low Eb/N0, thousands of bits are wrong. Other soft values than the host's
     // would therefore most likely change the counts.
@@ -64,7 +64,7 @@ TEST_F(viterbi_channels, Streams_HaveTheErrorsOfTheHost)
     EXPECT_GT(equal(conv(conv_code::preset("ccsds_7_8"), 3)), 3000u);
 }
 
-TEST_F(viterbi_channels, BatchesOfAnySize_HaveTheErrorsOfTheHost)
+TEST_F(viterbi_channels, BatchesOfAnySize_EqualHost)
 {
     auto o = conv(conv_code::preset("dvb_5_6"), 2);
     o.decoder.slots = 2;
@@ -75,7 +75,7 @@ TEST_F(viterbi_channels, BatchesOfAnySize_HaveTheErrorsOfTheHost)
     }
 }
 
-TEST_F(viterbi_channels, PackedValuesAndSigns_HaveTheErrorsOfTheHost)
+TEST_F(viterbi_channels, PackedValuesAndSigns_EqualHost)
 {
     for (const unsigned positive_bit : { 0, 1 }) {
         for (const auto format : { soft_format::int8, soft_format::packed4 }) {
@@ -89,7 +89,7 @@ TEST_F(viterbi_channels, PackedValuesAndSigns_HaveTheErrorsOfTheHost)
     }
 }
 
-TEST_F(viterbi_channels, Frames_HaveTheErrorsOfTheHost)
+TEST_F(viterbi_channels, Frames_EqualHost)
 {
     for (const auto ends :
          { termination::terminated, termination::truncated, termination::tailbiting }) {
@@ -184,7 +184,7 @@ TEST_F(viterbi_channels, Errors_AreCountedInTheirPositions)
     EXPECT_EQ(r.decoded.events_at()[1023], 2u); // the first and the last error
 }
 
-TEST_F(viterbi_channels, FailedDevice_IsReplacedByTheHost)
+TEST_F(viterbi_channels, FailedDevice_ContinuesOnHost)
 {
     struct failing : device_channel {
         std::string device() const override { return "none"; }

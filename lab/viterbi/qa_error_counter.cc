@@ -43,7 +43,7 @@ TEST(error_counter, Errors_CountEventsFramesAndPositions)
     EXPECT_EQ(counter.events_at()[11], 1u);
 }
 
-TEST(error_counter, ManyEventsAtOnePosition_AreNoticed)
+TEST(error_counter, ManyEventsAtOnePosition_AreDetected)
 {
     const std::size_t blocks = 2000, length = 128;
     const std::vector<std::uint8_t> sent(blocks * length);
@@ -59,7 +59,7 @@ TEST(error_counter, ManyEventsAtOnePosition_AreNoticed)
     EXPECT_LT(test_positions(bad, 0).p_value, 1e-9);
 }
 
-TEST(error_counter, ShortLastBlock_IsAllowedFor)
+TEST(error_counter, ShortLastBlock_IsNoExcess)
 {
     // Frames of 160 bits in blocks of 128: positions 0 to 31 occur twice.
     const std::size_t frames = 4000;

@@ -41,7 +41,7 @@ class gate : public testing::TestWithParam<gate_case>
 {
 };
 
-TEST_P(gate, ErrorRate_IsThatOfMaximumLikelihood)
+TEST_P(gate, ErrorRate_EqualsMaximumLikelihood)
 {
     const auto& c = GetParam();
     auto options = options_for(conv_code::preset(c.preset), c.ends, c.frame_bits);
@@ -118,7 +118,7 @@ TEST(gate, EndOfABlock_HasNoExcessOfErrors)
 
 // Tests that too little overlap raises the error rate above that of maximum likelihood,
 // and that the positions of error events are then not uniform.
-TEST(gate, TooLittleOverlap_IsNoticed)
+TEST(gate, TooShortOverlap_IsDetected)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), streaming, 0);
     options.decoder.overlap = 16;

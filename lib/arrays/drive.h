@@ -11,8 +11,8 @@
 
 namespace gr::gpufec {
 
-//! Guard that resets the decoder at the end of a call, unless keep() prevents it. After
-//! the reset the decoder no longer reads the array, and the caller may free it.
+//! Guard that resets the decoder at the end of a call, unless keep() is called. After the
+//! reset, the decoder no longer reads the array, and the caller may free the array.
 class fresh_start
 {
 public:
@@ -48,8 +48,8 @@ private:
  * \param push(all) pushes items and returns whether it pushed any; sets \c all when no
  *        items are left
  * \param pull pulls output and returns whether any was available
- * \param last whether the stream ends with this array; if not, the call returns when all
- *        items are pushed and the output that is ready by then is pulled
+ * \param last whether the stream ends with this array; if not, the call returns after all
+ *        items are pushed and the output that is ready is pulled
  */
 template <class Check, class Push, class Pull>
 void drive(decoder& d, const Check& check, Push&& push, Pull&& pull, bool last = true)

@@ -67,7 +67,7 @@ public:
             decode_on_host(in, frames, out, statuses);
             return;
         }
-        // Pinned input also goes to a device decoder, which needs no copies by the host.
+        // A device also decodes pinned input, which the host then need not copy.
         if (!decoded_on_device(place_of(in), true, [&](device_ldpc& device) {
                 device.decode({ static_cast<const std::byte*>(in),
                                 static_cast<std::byte*>(out),
@@ -115,7 +115,7 @@ private:
         auto* const to = static_cast<std::uint8_t*>(out);
         const std::size_t items = frames * items_per_frame(),
                           capacity = frames * output_items();
-        std::size_t taken = 0, given = 0;
+        std::size_t taken = 0, written = 0;
         drive(
             host(),
             d_check,
@@ -127,8 +127,8 @@ private:
                 return n > 0;
             },
             [&] {
-                const auto n = pull(to + given, capacity - given);
-                given += n;
+                const auto n = pull(to + written, capacity - written);
+                written += n;
                 if (const auto s = host().status()) {
                     statuses[s->frame] = *s;
                 }

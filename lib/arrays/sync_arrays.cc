@@ -58,7 +58,7 @@ public:
                 "items",
                 "on a device",
                 "items in memory of the host with priors or several reads");
-        // Pinned items also go to a device decoder, which needs no copies by the host.
+        // A device also decodes pinned items, which the host then need not copy.
         if (!priors && !d_several &&
             decoded_on_device(place, true, [&](device_sync& device) {
                 device.decode({ from, to, d_check }, begins, lengths, count, statuses);

@@ -65,7 +65,7 @@ public:
 
 private:
     // Returns the length of a frame; 0 if a frame of that length cannot be decoded.
-    std::uint64_t kept(std::uint64_t length) const
+    std::uint64_t decodable_length(std::uint64_t length) const
     {
         return std::max(0, sync_map::length_of_frame(d_setup, length));
     }
@@ -80,10 +80,11 @@ private:
     {
         std::vector<std::size_t> first;
         for (std::size_t f = 0; f < frames; ++f) {
-            const bool open = !first.empty() && f - first.back() < d_work_items &&
-                              begins[f] >= begins[first.back()] &&
-                              begins[f] + kept(lengths[f]) - begins[first.back()] <=
-                                  d_layout.item_capacity;
+            const bool open =
+                !first.empty() && f - first.back() < d_work_items &&
+                begins[f] >= begins[first.back()] &&
+                begins[f] + decodable_length(lengths[f]) - begins[first.back()] <=
+                    d_layout.item_capacity;
             if (!open) {
                 first.push_back(f);
             }

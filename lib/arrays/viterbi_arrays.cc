@@ -80,8 +80,8 @@ public:
             "decode_stream()");
         const auto from = place_of(in);
         const auto capacity = output_items(items);
-        // Pinned floats also go to a device decoder, which converts them. Pinned bytes
-        // need no conversion, and the stream decoder reads them in place.
+        // A device also decodes pinned floats, so that the host need not convert them.
+        // Pinned bytes need no conversion, and the stream decoder reads them in place.
         if (decoded_on_device(from,
                               d_options.format == soft_format::float32,
                               [&](device_viterbi& device) {
@@ -105,7 +105,7 @@ public:
         pinned_input input(host());
         const auto* const bytes = static_cast<const std::byte*>(in);
         auto* const to = static_cast<std::uint8_t*>(out);
-        std::uint64_t taken = 0, back = 0, given = 0;
+        std::uint64_t taken = 0, back = 0, written = 0;
         drive(
             host(),
             d_check,
@@ -118,8 +118,8 @@ public:
                 return n > 0;
             },
             [&] {
-                const auto n = pull(to + given, capacity - given);
-                given += n;
+                const auto n = pull(to + written, capacity - written);
+                written += n;
                 back += input.release();
                 return n > 0;
             });
@@ -144,7 +144,7 @@ public:
         fresh_start fresh(d, std::exchange(d_begun, false));
         const auto* const bytes = static_cast<const std::byte*>(in);
         std::vector<std::uint8_t> out;
-        std::uint64_t taken = 0, given = 0;
+        std::uint64_t taken = 0, written = 0;
         drive(
             d,
             d_check,
@@ -156,13 +156,13 @@ public:
             },
             [&] {
                 constexpr std::size_t most = 1 << 16;
-                out.resize(given + most);
-                const auto n = pull(out.data() + given, most);
-                given += n;
+                out.resize(written + most);
+                const auto n = pull(out.data() + written, most);
+                written += n;
                 return n > 0;
             },
             last);
-        out.resize(given);
+        out.resize(written);
         d_begun = !last && fresh.keep();
         if (so_far) {
             *so_far = measured();

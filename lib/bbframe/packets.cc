@@ -57,9 +57,9 @@ bool packets::supported(const header& h, std::size_t bits) const
         return true;
     }
     // ISSY fields have two or three bytes, the count of deleted packets has one.
-    const auto least = packet_bytes + h.deleted + (h.issy ? 2 : 0);
-    const auto most = least + (h.issy ? 1 : 0);
-    return h.upl % 8 == 0 && h.upl / 8u >= least && h.upl / 8u <= most;
+    const auto min_bytes = packet_bytes + h.deleted + (h.issy ? 2 : 0);
+    const auto most = min_bytes + (h.issy ? 1 : 0);
+    return h.upl % 8 == 0 && h.upl / 8u >= min_bytes && h.upl / 8u <= most;
 }
 
 void packets::push(const std::uint8_t* frame,

@@ -53,8 +53,8 @@ public:
                     //!< frame
         int isi;    //!< input stream identifier (ISI); −1 for a single stream
     };
-    //! Called with the header, the bytes and the size in bytes of a frame of a generic
-    //! stream. The bytes include the header but no padding.
+    //! Callback for the frames of generic streams. The arguments are the header, the
+    //! frame with its header and without padding, and the size of that frame in bytes.
     using generic_hook =
         std::function<void(const header&, const std::uint8_t*, std::size_t)>;
 

@@ -15,7 +15,7 @@ namespace {
 
 using bytes = std::vector<std::uint8_t>;
 
-// Computes the CRC-8 by its definition.
+// Returns the CRC-8, computed bit by bit from its definition.
 std::uint8_t plain_crc(const bytes& of)
 {
     unsigned r = 0;
@@ -168,7 +168,7 @@ TEST(Scrambling, FirstBits_EqualThoseOfTheStandard)
     }
 }
 
-TEST(Packets, FramesOfAnyLengthAndMode_GiveBackPackets)
+TEST(Packets, FramesOfAnyLengthAndMode_GiveSentPackets)
 {
     std::mt19937 random(2);
     for (const auto& m : { mode{},
@@ -213,7 +213,7 @@ TEST(Packets, FramesOfAnyLengthAndMode_GiveBackPackets)
     }
 }
 
-TEST(Packets, LostAndBrokenFrames_CostOnlyTheirPackets)
+TEST(Packets, LostAndBrokenFrames_LoseOnlyTheirPackets)
 {
     std::mt19937 random(3);
     constexpr unsigned frame_bits = 7032, dfl = frame_bits - 80;
@@ -302,7 +302,7 @@ TEST(Packets, WrongCrc_SetsErrorIndicator)
     EXPECT_TRUE(remarks[2].error && !remarks[2].first);
 }
 
-TEST(Packets, SeveralStreams_AreKeptApart)
+TEST(Packets, SeveralStreams_AreSeparated)
 {
     std::mt19937 random(5);
     std::vector<sender> senders = { sender({ false, 0, false, 1 }),
@@ -337,7 +337,7 @@ TEST(Packets, SeveralStreams_AreKeptApart)
     }
 }
 
-TEST(Packets, StreamThatIsPassedOver_LeavesTheOtherSynchronised)
+TEST(Packets, IgnoredStream_LeavesOtherSynchronised)
 {
     std::mt19937 random(7);
     sender wanted({ false, 0, false, 2 }), other({ false, 0, false, 1 });
@@ -362,7 +362,7 @@ TEST(Packets, StreamThatIsPassedOver_LeavesTheOtherSynchronised)
     EXPECT_TRUE(receiver.synchronised());
 }
 
-TEST(Packets, BeginningWhereNoPacketBegins_IsAGap)
+TEST(Packets, FrameWithoutBeginOfPacket_IsAGap)
 {
     std::mt19937 random(8);
     std::vector<bytes> sent;
@@ -423,7 +423,7 @@ TEST(Packets, OtherPacketLength_IsAGap)
 // Frames of two input streams arrive in random order. Each stream has ISSY fields and
 // counts its own deleted packets. Asserts that a receiver for one stream returns at least
 // the first 250 of its 300 packets, without gaps or errors.
-TEST(Packets, MultipleStreamsWithIssyAndDeletion_ComeBackWhole)
+TEST(Packets, MultipleStreamsWithIssyAndDeletion_GiveSentPackets)
 {
     std::mt19937 random(6);
     const std::vector<unsigned> isis{ 3, 200 };
@@ -467,7 +467,7 @@ TEST(Packets, MultipleStreamsWithIssyAndDeletion_ComeBackWhole)
     }
 }
 
-TEST(Packets, GenericStream_ReachesOnlyItsHook)
+TEST(Packets, GenericStream_IsPassedToHookOnly)
 {
     bytes seen;
     int calls = 0;
@@ -526,7 +526,7 @@ TEST(Packets, ImpossibleHeader_IsDropped)
     EXPECT_EQ(receiver.count().dropped, ++dropped);
 }
 
-TEST(Packets, Noise_BreaksNothing)
+TEST(Packets, Noise_GivesOnlyValidPackets)
 {
     std::mt19937 random(6);
     for (const bool efficient : { false, true }) {

@@ -19,7 +19,8 @@ public:
 
     /*!
      * \param polynomial the primitive polynomial; bit i is the coefficient of x^i
-     * \throws std::invalid_argument unless it is primitive and of degree 3 to 16
+     * \throws std::invalid_argument unless \p polynomial is primitive and of degree 3 to
+     * 16
      */
     explicit field(std::uint32_t polynomial);
 

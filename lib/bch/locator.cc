@@ -33,8 +33,8 @@ int bch_locator::locate(const bch_divider::remainder& r,
     if (!recursion(s, p) || !roots(p, found)) {
         return bch_decoder_kernel::failed;
     }
-    // The remainder is that of the codeword times x^(192 + filled). The error positions
-    // found are therefore too high by 192 + filled.
+    // The remainder belongs to the codeword times x^(192 + filled), so the error
+    // positions found are too high by 192 + filled.
     const auto order = d_field.order(), moved = (192 + filled) % order;
     for (unsigned i = 0; i < p.degree; ++i) {
         errors[i] = (d_field.log(found[i]) + order - moved) % order;
@@ -206,7 +206,7 @@ bool bch_locator::roots(const polynomial& p, element* found) const
     }
 
     // For any two roots r and s, some element b of a basis has Tr(b·r) ≠ Tr(b·s). The
-    // greatest common divisor of p and Tr(b·x) then separates the two.
+    // greatest common divisor of p and Tr(b·x) then has only one of the two roots.
     polynomial factors[most] = { p };
     unsigned count = 1;
     for (unsigned b = 0; b < m && count < n; ++b) {
@@ -221,12 +221,12 @@ bool bch_locator::roots(const polynomial& p, element* found) const
             if (factors[f].degree == 1) {
                 continue;
             }
-            auto rest = trace;
-            reduce(rest, factors[f]);
-            if (rest.degree == 0) {
+            auto remainder = trace;
+            reduce(remainder, factors[f]);
+            if (remainder.degree == 0) {
                 continue;
             }
-            const auto divisor = common_divisor(factors[f], rest);
+            const auto divisor = common_divisor(factors[f], remainder);
             if (divisor.degree > 0) {
                 factors[count++] = quotient(factors[f], divisor);
                 factors[f] = divisor;

@@ -89,7 +89,7 @@ TEST(Code, Generators_EqualThoseOfTheStandard)
               12u * 15 + 1);
 }
 
-TEST(Code, EveryCode_FillsMessageOfItsLdpcCode)
+TEST(Code, EveryCode_HasLengthOfLdpcMessage)
 {
     unsigned count = 0;
     std::set<std::string> names;
@@ -113,7 +113,7 @@ TEST(Code, EveryCode_FillsMessageOfItsLdpcCode)
     EXPECT_EQ(names.size(), count);
 }
 
-TEST(Code, SmallCodes_EqualThoseInBooks)
+TEST(Code, SmallCodes_EqualPublishedCodes)
 {
     EXPECT_EQ(bch_code(0x13, 15, 1).generator(), (bits{ 1, 1, 0, 0, 1 }));
     EXPECT_EQ(bch_code(0x13, 15, 2).generator(), (bits{ 1, 0, 0, 0, 1, 0, 1, 1, 1 }));
@@ -124,7 +124,7 @@ TEST(Code, SmallCodes_EqualThoseInBooks)
     EXPECT_EQ(bch_code(0x13, 15, 2).name(), "bch 15 7");
 }
 
-TEST(Code, BadParameters_AreRefusedInWords)
+TEST(Code, BadParameters_AreRefusedByName)
 {
     EXPECT_EQ(error_of(0x13, 16, 1),
               "n is 16: allowed are up to 15 bits with this field");
@@ -139,7 +139,7 @@ TEST(Code, BadParameters_AreRefusedInWords)
     EXPECT_THROW(bch_code::standard("dvbs2", "short", "9/10"), std::invalid_argument);
 }
 
-TEST(Field, Products_EqualThoseOfPolynomials)
+TEST(Field, Products_EqualPolynomialProducts)
 {
     for (const std::uint32_t polynomial : { 0xbu, 0x13u, 0x402bu, 0x802du, 0x1002du }) {
         const bch::field f(polynomial);

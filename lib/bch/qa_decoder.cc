@@ -211,7 +211,7 @@ TEST(Decoder, Noise_EqualsReference)
     }
 }
 
-TEST(Decoder, ErrorsAtBothEnds_AreFound)
+TEST(Decoder, ErrorsAtBothEnds_AreCorrected)
 {
     for (const auto& code : several_codes()) {
         const bch_decoder_kernel decoder(code);

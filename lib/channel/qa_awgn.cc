@@ -66,7 +66,7 @@ void expect_plausible(double chi, int degrees)
     EXPECT_NEAR(chi, degrees, 5 * std::sqrt(2.0 * degrees));
 }
 
-TEST(counter_random, bits_do_not_depend_on_chunks)
+TEST(counter_random, AnyChunks_GiveSameBits)
 {
     const counter_random random(5);
     const auto at_once = [&] {
@@ -84,7 +84,7 @@ TEST(counter_random, bits_do_not_depend_on_chunks)
     }
 }
 
-TEST(counter_random, bits_are_balanced_and_uncorrelated)
+TEST(counter_random, Bits_AreBalancedAndUncorrelated)
 {
     const auto bits = some_bits(many);
     double ones = 0, repeats = 0;
@@ -97,7 +97,7 @@ TEST(counter_random, bits_are_balanced_and_uncorrelated)
     EXPECT_NEAR(repeats, many / 2.0, 4 * deviation);
 }
 
-TEST(awgn_channel, sigma_follows_eb_n0_and_rate)
+TEST(awgn_channel, Sigma_FollowsEbN0AndRate)
 {
     EXPECT_NEAR(awgn_channel(0, 0.5, 1).sigma(), 1.0, 1e-12);
     EXPECT_NEAR(
@@ -105,7 +105,7 @@ TEST(awgn_channel, sigma_follows_eb_n0_and_rate)
     EXPECT_NEAR(awgn_channel(0, 0.25, 1).sigma(), std::sqrt(2.0), 1e-12);
 }
 
-TEST(awgn_channel, int8_has_the_distribution_of_a_rounded_gaussian)
+TEST(awgn_channel, Int8_IsARoundedGaussian)
 {
     for (const double amplitude : { 32.0, 100.0 }) {
         const awgn_channel channel(2, 0.5, 11, amplitude);
@@ -123,7 +123,7 @@ TEST(awgn_channel, int8_has_the_distribution_of_a_rounded_gaussian)
     }
 }
 
-TEST(awgn_channel, packed4_has_the_distribution_of_a_rounded_gaussian)
+TEST(awgn_channel, Packed4_IsARoundedGaussian)
 {
     const awgn_channel channel(3, 0.5, 12);
     const auto bits = some_bits(many);
@@ -142,7 +142,7 @@ TEST(awgn_channel, packed4_has_the_distribution_of_a_rounded_gaussian)
     expect_plausible(chi, degrees);
 }
 
-TEST(awgn_channel, float_is_gaussian)
+TEST(awgn_channel, Float_IsGaussian)
 {
     const awgn_channel channel(2, 0.5, 13);
     const auto bits = some_bits(many);
@@ -159,7 +159,7 @@ TEST(awgn_channel, float_is_gaussian)
     expect_plausible(chi, degrees);
 }
 
-TEST(awgn_channel, neighbours_are_uncorrelated)
+TEST(awgn_channel, Neighbours_AreUncorrelated)
 {
     const awgn_channel channel(0, 0.5, 14);
     const std::vector<std::uint8_t> zeros(many);
@@ -178,7 +178,7 @@ TEST(awgn_channel, neighbours_are_uncorrelated)
     }
 }
 
-TEST(awgn_channel, does_not_depend_on_chunks)
+TEST(awgn_channel, AnyChunks_GiveSameValues)
 {
     const awgn_channel channel(2, 0.5, 15);
     const auto bits = some_bits(1001);
@@ -195,7 +195,7 @@ TEST(awgn_channel, does_not_depend_on_chunks)
     EXPECT_EQ(fwhole, fparts);
 }
 
-TEST(awgn_channel, without_noise)
+TEST(awgn_channel, InfiniteEbN0_GivesExactAmplitudes)
 {
     const awgn_channel channel(std::numeric_limits<double>::infinity(), 0.5, 1);
     const std::vector<std::uint8_t> bits{ 0, 1, 1 };
@@ -210,7 +210,7 @@ TEST(awgn_channel, without_noise)
     EXPECT_EQ(floats, (std::vector<float>{ 1, -1, -1 }));
 }
 
-TEST(awgn_channel, refuses_what_makes_no_sense)
+TEST(awgn_channel, WrongParameters_AreRefused)
 {
     EXPECT_THROW(awgn_channel(2, 0, 1), std::invalid_argument);
     EXPECT_THROW(awgn_channel(2, 1.5, 1), std::invalid_argument);

@@ -32,15 +32,15 @@ public:
                                                                       : product;
     }
 
-    //! Returns the value if \p least ≤ value ≤ \p most. \throws std::invalid_argument
+    //! Returns the value if \p low ≤ value ≤ \p high. \throws std::invalid_argument
     //! otherwise; the text has the parameter's \p name, the value and both limits
     std::uint64_t
-    within(std::uint64_t least, std::uint64_t most, const std::string& name) const
+    within(std::uint64_t low, std::uint64_t high, const std::string& name) const
     {
-        require(d_value >= least && d_value <= most,
+        require(d_value >= low && d_value <= high,
                 name,
                 d_value,
-                std::to_string(least) + " to " + std::to_string(most));
+                std::to_string(low) + " to " + std::to_string(high));
         return d_value;
     }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Page-aligned host memory, which a device can pin (page-lock). */
+/* Page-aligned host memory, which a device can pin. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_HOST_MEMORY_H
 #define INCLUDED_GPUFEC_COMMON_HOST_MEMORY_H

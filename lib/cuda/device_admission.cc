@@ -21,7 +21,7 @@ struct device_admission::place::state {
     clock::time_point last_begin = {};
     // Times of the first call of begin() for the waiting batch and of the latest
     // wake-up.
-    clock::time_point asked = {}, woken = {};
+    clock::time_point waiting_since = {}, woken = {};
     bool waits = false; // whether the decoder is in d_waiting
 
     std::mutex waking; // held while wake() runs, so that ~place() waits for its end
@@ -76,11 +76,11 @@ bool device_admission::place::begin(clock::time_point now)
     const auto running = d_admission->d_long_running;
     // A decoder is refused only while a long batch runs, because only the end of a long
     // batch is sure to wake the decoder.
-    const bool no_place =
-        running >= long_batches || (running > 0 && d_admission->kept_for_others(m, now));
-    if (m.is_long && no_place && d_admission->others_at_work(m, now)) {
-        if (m.asked == clock::time_point()) {
-            m.asked = now;
+    const bool no_place = running >= long_batches ||
+                          (running > 0 && d_admission->reserved_for_others(m, now));
+    if (m.is_long && no_place && d_admission->others_active(m, now)) {
+        if (m.waiting_since == clock::time_point()) {
+            m.waiting_since = now;
         }
         if (!std::exchange(m.waits, true)) {
             d_admission->d_waiting.push_back(d_state);
@@ -99,7 +99,7 @@ void device_admission::place::take()
 
 void device_admission::place::begins()
 {
-    d_state->asked = d_state->woken = {};
+    d_state->waiting_since = d_state->woken = {};
     ++d_state->running;
     d_admission->d_long_running += d_state->is_long;
 }
@@ -130,19 +130,20 @@ void device_admission::place::leave_queue() noexcept
     d_admission->wake_waiting(clock::now());
 }
 
-bool device_admission::others_at_work(const place::state& m, clock::time_point now) const
+bool device_admission::others_active(const place::state& m, clock::time_point now) const
 {
     return std::any_of(d_members.begin(), d_members.end(), [&](const auto& other) {
         return other.get() != &m &&
-               (other->running > 0 || now - other->last_begin < at_work);
+               (other->running > 0 || now - other->last_begin < active_time);
     });
 }
 
-bool device_admission::kept_for_others(const place::state& m, clock::time_point now) const
+bool device_admission::reserved_for_others(const place::state& m,
+                                           clock::time_point now) const
 {
-    const auto since = m.asked == clock::time_point() ? now : m.asked;
+    const auto since = m.waiting_since == clock::time_point() ? now : m.waiting_since;
     return std::any_of(d_members.begin(), d_members.end(), [&](const auto& other) {
-        return now - other->woken < kept && other->asked < since;
+        return now - other->woken < precedence_time && other->waiting_since < since;
     });
 }
 

@@ -36,11 +36,11 @@ public:
     static constexpr unsigned long_batches = 2;
     //! A decoder counts as active while one of its batches runs, and for this time after
     //! the latest call of begin().
-    static constexpr std::chrono::milliseconds at_work{ 50 };
+    static constexpr std::chrono::milliseconds active_time{ 50 };
     //! During this time after a wake-up, the woken decoder has precedence over decoders
     //! that have waited for a shorter time. Without this rule, equal decoders get unequal
     //! shares of a device (docs/decisions/2026-11-23-sharing-a-card.md).
-    static constexpr std::chrono::milliseconds kept{ 1 };
+    static constexpr std::chrono::milliseconds precedence_time{ 1 };
 
     //! Returns the object that all decoders on \p device share in this process.
     static std::shared_ptr<device_admission> of(int device);
@@ -78,8 +78,8 @@ public:
     };
 
 private:
-    bool others_at_work(const place::state& m, clock::time_point now) const;
-    bool kept_for_others(const place::state& m, clock::time_point now) const;
+    bool others_active(const place::state& m, clock::time_point now) const;
+    bool reserved_for_others(const place::state& m, clock::time_point now) const;
     void wake_waiting(clock::time_point now) noexcept;
 
     std::mutex d_mutex;

@@ -254,7 +254,7 @@ protected:
         auto* const there = d_unified_memory.address(host);
         return there ? reinterpret_cast<T*>(there) : buffer;
     }
-    // The same before copy_output().
+    // Returns the address to which kernels write before copy_output(), in the same way.
     template <class T>
     T* target(T* buffer, const batch_memory& memory) const
     {
@@ -332,7 +332,7 @@ protected:
         }
     }
 
-    //! Waits until no slot's stream has work left.
+    //! Waits until the streams of all slots are idle.
     void wait_idle() noexcept
     {
         cudaSetDevice(d_device);

@@ -14,13 +14,13 @@
 namespace gr::gpufec::cuda {
 
 //! Returns the plan of the first factory that supports the setup; nullptr if none does.
-template <class Plan, class... Taken, class... Asked>
+template <class Plan, class... Parameters, class... Arguments>
 std::unique_ptr<Plan>
-first_plan(std::initializer_list<std::unique_ptr<Plan> (*)(Taken...)> makers,
-           const Asked&... asked)
+first_plan(std::initializer_list<std::unique_ptr<Plan> (*)(Parameters...)> makers,
+           const Arguments&... arguments)
 {
     for (const auto make : makers) {
-        if (auto plan = make(asked...)) {
+        if (auto plan = make(arguments...)) {
             return plan;
         }
     }

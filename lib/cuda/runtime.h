@@ -127,8 +127,7 @@ public:
     buffer& operator=(buffer&&) = delete;
     T* get() const { return d_data; }
     std::size_t bytes() const { return d_count * sizeof(T); }
-    //! Sets the memory to 0, for buffers with gaps that the host reads and no kernel
-    //! writes.
+    //! Sets the memory to 0. Needed if the host reads parts that no kernel writes.
     void clear()
     {
         check(cudaMemset(d_data, 0, bytes()), "memset");

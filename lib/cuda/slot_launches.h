@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A batch decoder on one device, with slots that kernels of the caller fill and empty,
- * and a condition variable for its completion callback. The caller's kernels run on the
- * slots' streams, so the host does not wait for these kernels. */
+/* A batch decoder on one device, whose slots are filled and emptied by kernels of the
+ * caller, and a condition variable for its completion callback. The caller's kernels run
+ * on the slots' streams, so the host does not wait for these kernels. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
 #define INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
@@ -31,7 +31,7 @@ public:
         }
         d_condition.notify_all();
     }
-    //! Waits until \p finished returns true. Calls \p finished first at once, and then
+    //! Waits until \p finished returns true. Calls \p finished immediately, and then
     //! after each notify() or after 100 ms without one.
     template <class Finished>
     void wait(Finished&& finished)

@@ -54,8 +54,8 @@ void launch_unpack(const void* output,
     check(cudaGetLastError(), "kernel launch");
 }
 
-// All kernels are compiled for the same architectures, so this file's kernel stands for
-// them.
+// Tests only the kernel of this file, because all kernels are compiled for the same
+// architectures.
 bool has_kernels()
 {
     cudaFuncAttributes attributes;

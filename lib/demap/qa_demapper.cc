@@ -120,7 +120,7 @@ std::vector<impairment> outlier_impairments()
              outliers("one of 3e38", 3e38, 1),
              outliers("twenty of 5", 5, 20),
              bad_values("infinities", std::numeric_limits<float>::infinity()),
-             bad_values("no numbers", std::numeric_limits<float>::quiet_NaN()),
+             bad_values("NaN", std::numeric_limits<float>::quiet_NaN()),
              // A periodic interferer, which must not hit all samples of scale_samples.
              { "one of 16",
                0.75,
@@ -410,7 +410,7 @@ TEST(Demapper, BadInput_EqualsReference)
     }
 }
 
-TEST(Demapper, NoisyFrame_GivesEsN0)
+TEST(Demapper, NoisyFrame_EsN0IsEstimated)
 {
     for (const auto& m : some) {
         const auto c = make_constellation(m.name, m.rate);
@@ -634,7 +634,7 @@ TEST(Cells, AnyLevel_LimitsLlrsAndErrors)
 
 // A symbol is erased above five times the upper quartile of the energies. The expected
 // quartile comes from sorting all energies.
-TEST(IntegerRule, QuartileOfFrame_DecidesWhatIsErased)
+TEST(IntegerRule, StrongSymbols_AreErasedAboveFiveUpperQuartiles)
 {
     const auto c = make_constellation("16apsk", "3/4");
     for (const std::size_t count : { std::size_t(1),

@@ -58,7 +58,7 @@ TEST(QpskQuantiser, AnyAmplitude_GivesTheSameValues)
             EXPECT_NEAR(values[i], 32 * parts[i], 10);
         }
     }
-    // Powers of two change no rounding.
+    // Scaling by a power of two does not change the rounding.
     for (const float amplitude : { 0x1p-30f, 0x1p-5f, 0x1p20f, 0x1p100f }) {
         auto scaled = parts;
         for (auto& part : scaled) {
@@ -102,7 +102,7 @@ TEST(QpskQuantiser, EveryInstructionSet_GivesTheSameValues)
     }
 }
 
-TEST(QpskQuantiser, AnyDivision_GivesTheSameValues)
+TEST(QpskQuantiser, ChunksOfAnySize_GiveTheSameValues)
 {
     const auto parts = noisy_parts(9000, 7, 3);
     const auto whole = convert(symbol_format::float32, parts);
@@ -120,7 +120,7 @@ TEST(QpskQuantiser, AnyDivision_GivesTheSameValues)
     }
 }
 
-TEST(QpskQuantiser, AmplitudeThatChanges_IsFollowed)
+TEST(QpskQuantiser, ChangedAmplitude_IsFollowed)
 {
     for (const float second : { 1e-6f, 0.01f, 50.0f, 1e6f }) {
         auto parts = noisy_parts(4096, 1, 5);
@@ -131,7 +131,7 @@ TEST(QpskQuantiser, AmplitudeThatChanges_IsFollowed)
     }
 }
 
-TEST(QpskQuantiser, ValuesThatAreNoSignal_HaveNoLastingEffect)
+TEST(QpskQuantiser, OutliersAndZeros_HaveNoLastingEffect)
 {
     auto parts = noisy_parts(8192, 1, 7);
     const auto right = convert(symbol_format::float32, parts);

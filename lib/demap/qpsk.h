@@ -17,13 +17,14 @@ namespace gr::gpufec::demap {
 /*!
  * \brief Quantiser of QPSK symbols to int8 soft values, I and Q in turn.
  *
- * The parts of the symbols are scaled so that the mean of their magnitudes, zeros left
- * out, is mean_magnitude. The scale of a window of symbols is that of the previous
+ * The real and imaginary parts of the symbols are scaled so that the mean of their
+ * magnitudes is mean_magnitude. A window of symbols is scaled by the mean of the previous
  * window. Windows have 1, 2, 4 and so on up to max_window symbols, counted from the
  * beginning of the stream, so that the result does not depend on how the stream is
- * divided into calls. The mean is that of the first max_measured symbols of a window, for
- * speed. The first symbol becomes zeros. In the mean, a value counts as at most 256 times
- * the previous mean. NaN becomes 0, and infinities saturate at ±127.
+ * divided into calls. For speed, the mean is computed from the first max_measured symbols
+ * of a window, without zeros. A magnitude above 256 times the previous mean counts as
+ * this limit. The first symbol becomes zeros. NaN becomes 0, and infinities saturate at
+ * ±127.
  */
 class qpsk_quantiser
 {
@@ -52,8 +53,8 @@ private:
     const qpsk_kernels& d_kernels;
     float d_level = 0;     // mean magnitude in the previous window; 0: unknown
     unsigned d_window = 1; // number of symbols in the current window
-    unsigned d_have = 0;   // number of those converted
-    // Sum of the magnitudes of the measured ones' parts, and number of summands.
+    unsigned d_have = 0;   // number of converted symbols in the current window
+    // Sum of the magnitudes that the mean includes, and number of summands.
     double d_sum = 0;
     unsigned d_summands = 0;
 };

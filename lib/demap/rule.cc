@@ -18,7 +18,7 @@ namespace {
 double ratio_as_estimated(double ratio)
 {
     if (ratio > 8) {
-        return ratio; // hardly any symbol is erased
+        return ratio; // so few symbols are erased that the estimate is unbiased
     }
     // Magnitudes have a Rice density, sampled on a grid.
     constexpr int steps = 1000;

@@ -502,10 +502,10 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
     double sum[max_bits][2] = {}, weight = 0, error = 0;
     // Points with smaller exponents have no noticeable effect on the expected noise
     // energy, or on LLRs below the limit.
-    const double least = best - (log_map ? 40 : 20);
+    const double threshold = best - (log_map ? 40 : 20);
     for (unsigned label = 0; label < m.points && (log_map || m.refines()); ++label) {
         const double e = exponent(label);
-        if (e < least) {
+        if (e < threshold) {
             continue;
         }
         const double w = detail::exponential(e - best);
@@ -523,8 +523,8 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
         made.llr[b] = detail::llr_steps(llr);
     }
     if (m.refines()) {
-        // The limit keeps outliers from dominating the sum; in Gaussian noise 1 symbol in
-        // 400 exceeds it.
+        // The limit keeps outliers from dominating the sum. In Gaussian noise, 1 symbol
+        // in 400 exceeds the limit.
         const double energy = error / weight, most = 6 / ratio;
         const double mean = 4096 * (energy < most ? energy : most) + 0.5;
         made.error = mean < 65535 ? std::uint16_t(mean) : 65535;
@@ -554,8 +554,8 @@ struct level_search {
     GPUFEC_DEMAP_BOTH bool go_on(std::uint64_t errors, std::uint32_t symbols)
     {
         constexpr double per_neper = 17.371779276130073; // levels: 40 / ln 10
-        // The number of levels by which the errors suggest that the level is too low. The
-        // right level is further away, because cell::error depends on the assumed level.
+        // Estimates the number of levels by which the level is too low. The correct level
+        // is further away, because cell::error depends on the assumed level.
         const double excess =
             (errors == 0
                  ? double(last_level)

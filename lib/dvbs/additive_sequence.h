@@ -28,7 +28,8 @@ namespace gr::gpufec::dvbs {
 class additive_sequence
 {
 public:
-    //! Number of sequences without their complements: none, and a reflection's phases.
+    //! Number of sequences, not counting complements: zeros, and the five phases of a
+    //! reflection.
     static constexpr unsigned kinds = 6;
 
     //! \param kind 0: zeros; 1 to 5: the phases of the sequence of a reflection

@@ -13,8 +13,8 @@ namespace gr::gpufec::dvbs {
 
 //! Bytes of a transport-stream packet.
 constexpr std::size_t packet_bytes = 188;
-//! Bytes of a Reed-Solomon codeword: a packet and 16 parity symbols. A frame is as long,
-//! and begins with a sync byte.
+//! Bytes of a Reed-Solomon codeword: a packet and 16 parity symbols. A frame has the same
+//! length and begins with a sync byte.
 constexpr std::size_t frame_bytes = 204;
 constexpr std::size_t frame_bits = 8 * frame_bytes;
 

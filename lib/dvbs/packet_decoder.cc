@@ -10,9 +10,9 @@ namespace gr::gpufec::dvbs {
 
 namespace {
 
-// Returns what must be added to a group of packets: the sequence of the generator
-// 1 + x^14 + x^15, which begins after the inverted sync byte and runs on, without being
-// added, during the other sync bytes (EN 300 421, 4.4.1).
+// Returns the energy-dispersal sequence of a group of packets (EN 300 421, 4.4.1). The
+// generator 1 + x^14 + x^15 starts after the inverted sync byte. During the other sync
+// bytes it advances, but its output is not added.
 std::array<std::uint8_t, group_packets * packet_bytes> dispersal()
 {
     std::array<std::uint8_t, group_packets * packet_bytes> group;

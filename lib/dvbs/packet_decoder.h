@@ -73,8 +73,8 @@ public:
 
 private:
     // Number of sync bits among 96 that may be wrong before the search begins again.
-    // Random bits have more with a probability of 0.9998, and bits with an error rate of
-    // 0.15 have more with a probability of 2e-5.
+    // Random bits exceed this number with a probability of 0.9998, bits with an error
+    // rate of 0.15 with a probability of 2e-5.
     static constexpr unsigned max_errors = 30;
     static constexpr unsigned window = sync_search::window_frames;
     // Frames that d_frames can hold. The oldest are discarded together when it is full.

@@ -81,7 +81,7 @@ std::vector<std::size_t> numbers(std::size_t first, std::size_t end)
 
 } // namespace
 
-TEST(DvbsPacketDecoder, StreamWithoutErrors_GivesEveryPacketThatIsComplete)
+TEST(DvbsPacketDecoder, StreamWithoutErrors_GivesEveryCompletePacket)
 {
     std::mt19937 random(1);
     const auto sent = random_packets(300, random);
@@ -184,7 +184,7 @@ TEST(DvbsPacketDecoder, UpToEightWrongBytes_AreCorrectedAndCounted)
     EXPECT_EQ(r.count.losses, 0u);
 }
 
-TEST(DvbsPacketDecoder, WrongSyncBytes_CostNothing)
+TEST(DvbsPacketDecoder, WrongSyncBytes_LoseNoPacket)
 {
     std::mt19937 random(5);
     const auto sent = random_packets(200, random);
@@ -207,7 +207,7 @@ TEST(DvbsPacketDecoder, WrongSyncBytes_CostNothing)
     EXPECT_TRUE(std::is_sorted(right.begin(), right.end()));
 }
 
-TEST(DvbsPacketDecoder, Slips_CostOnlyThePacketsThatTheyCut)
+TEST(DvbsPacketDecoder, Slips_LoseOnlyDamagedPackets)
 {
     std::mt19937 random(6);
     constexpr unsigned count = 120;
@@ -251,7 +251,7 @@ TEST(DvbsPacketDecoder, Slips_CostOnlyThePacketsThatTheyCut)
     }
 }
 
-TEST(DvbsPacketDecoder, FadeWithoutSlip_CostsOnlyThePacketsWithinIt)
+TEST(DvbsPacketDecoder, FadeWithoutSlip_LosesOnlyItsPackets)
 {
     std::mt19937 random(7);
     const auto sent = random_packets(120, random);
@@ -284,7 +284,7 @@ TEST(DvbsPacketDecoder, InversionWithinTheStream_IsFollowed)
     EXPECT_EQ(right_packets(decode(frames), sent), expected);
 }
 
-TEST(DvbsPacketDecoder, ShortAndConstantAndNoisyStreams_GiveNothing)
+TEST(DvbsPacketDecoder, ShortConstantAndNoisyStreams_GiveNoPackets)
 {
     std::mt19937 random(9);
     EXPECT_TRUE(decode({}).out.empty());

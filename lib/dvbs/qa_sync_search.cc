@@ -45,7 +45,8 @@ double binomial(unsigned n, unsigned k)
                     std::lgamma(n - k + 1.0) - n * std::log(2.0));
 }
 
-// The formula of sync_search.h.
+// Returns the expected number of fitting hypotheses per frame of random bits, by the
+// formula in sync_search.h.
 double hypotheses_per_frame(unsigned max_errors)
 {
     const auto p = [&](unsigned m) {
@@ -189,7 +190,7 @@ TEST(SyncSearch, RepeatedSyncByteWithoutInversion_IsRejected)
     }
 }
 
-TEST(SyncSearch, Noise_FitsAsOftenAsTheFormulaSays)
+TEST(SyncSearch, Noise_NumberOfFitsFollowsFormula)
 {
     EXPECT_NEAR(hypotheses_per_frame(sync_search::default_max_errors), 2.5e-11, 0.05e-11);
     // Windows that do not overlap are independent.

@@ -21,8 +21,8 @@ namespace gr::gpufec::dvbs {
  * hypothesis consists of the bit at which the first frame begins, an additive sequence
  * with or without complement, and the index of the first frame with an inverted sync
  * byte. It fits if the 96 bits of the sync bytes have at most max_errors errors, and each
- * inverted sync byte at most max_inverted_errors. The second rule rejects streams that
- * repeat themselves with each frame, such as a constant 0x47.
+ * inverted sync byte at most max_inverted_errors. The second rule rejects streams in
+ * which every frame is the same, such as a constant 0x47.
  *
  * With N = 1632 bits of a frame and S = 12 sequences, the expected number of hypotheses
  * that fit random bits is, per frame searched,

@@ -74,8 +74,8 @@ shortened_code(const std::string& name, unsigned interleaving, unsigned frame_by
     require(frame_bytes % interleaving == 0 && frame_bytes <= longest,
             "frame_bytes",
             frame_bytes,
-            "with this code and interleaving 0 and the multiples of " +
-                std::to_string(interleaving) + " up to " + std::to_string(longest));
+            "0 and the multiples of " + std::to_string(interleaving) + " up to " +
+                std::to_string(longest) + " with this code and interleaving");
     return code.shortened(code.k() - frame_bytes / interleaving);
 }
 
@@ -97,7 +97,7 @@ ccsds_format::ccsds_format(const ccsds_framing& framing)
         require(framing.frame_bytes == 0 || framing.frame_bytes == ldpc->message_bits / 8,
                 "frame_bytes",
                 framing.frame_bytes,
-                "with this code 0 and " + std::to_string(ldpc->message_bits / 8));
+                "0 and " + std::to_string(ldpc->message_bits / 8) + " with this code");
         frame_bytes = ldpc->message_bits / 8;
         sent_bits = ldpc->sent_bits;
         marker = ldpc->standard == "ccsds_ar4ja" ? ccsds_ar4ja_marker : ccsds_marker;
@@ -105,7 +105,7 @@ ccsds_format::ccsds_format(const ccsds_framing& framing)
         require(framing.frame_bytes >= 1 && framing.frame_bytes <= max_frame_bytes,
                 "frame_bytes",
                 framing.frame_bytes,
-                "without a code 1 to " + std::to_string(max_frame_bytes));
+                "1 to " + std::to_string(max_frame_bytes) + " without a code");
         frame_bytes = framing.frame_bytes;
         sent_bits = std::size_t(8) * frame_bytes;
     } else {
@@ -113,10 +113,9 @@ ccsds_format::ccsds_format(const ccsds_framing& framing)
         frame_bytes = framing.interleaving * code->k();
         sent_bits = std::size_t(8) * framing.interleaving * code->n();
     }
-    require(framing.interleaving == 1 || code,
-            "interleaving",
-            framing.interleaving,
-            "without Reed-Solomon 1");
+    if (framing.interleaving != 1 && !code) {
+        refuse("interleaving", framing.interleaving, "allowed is 1 without Reed-Solomon");
+    }
 }
 
 std::string fitting_parameters(const std::vector<std::uint8_t>& sent)

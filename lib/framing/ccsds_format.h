@@ -21,16 +21,17 @@ struct ccsds_format {
     //! \throws std::invalid_argument naming the parameter, its value and what is allowed
     explicit ccsds_format(const ccsds_framing& framing);
 
-    std::optional<reed_solomon_code> code; //!< shortened to the frame; none without one
+    std::optional<reed_solomon_code>
+        code; //!< shortened to the frame; empty without Reed-Solomon
     const ccsds_ldpc_code* ldpc = nullptr;
     sync_marker marker = ccsds_marker;
-    unsigned frame_bytes;  //!< of a transfer frame
-    std::size_t sent_bits; //!< after the marker
+    unsigned frame_bytes;  //!< length of a transfer frame
+    std::size_t sent_bits; //!< number of bits after the marker
 };
 
 /*!
  * \brief Returns the parameters that decode a frame, as "code=…, interleaving=… and
- * randomiser=…", or "" if no combination of the values of CCSDS does.
+ * randomiser=…", or "" if no combination of standard values does.
  * \param sent the bytes after the marker, randomised as received
  */
 std::string fitting_parameters(const std::vector<std::uint8_t>& sent);

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The receiver of telemetry, which decodes the frames that frame_tracker finds and stores
- * them until they are pulled; and ccsds_frame_finder, which has a receiver. */
+/* telemetry_receiver, which decodes the frames that frame_tracker finds and stores them
+ * until they are pulled; and ccsds_frame_finder, which owns a receiver. */
 
 #include "ccsds_format.h"
 #include "common/refuse.h"
@@ -65,11 +65,13 @@ public:
         require(!d_format.ldpc || soft,
                 "code",
                 framing.code,
-                "with bits as input \"none\" and Reed-Solomon codes");
-        require(!framing.differential || (!d_format.ldpc && d_orientations.size() == 1),
-                "differential",
-                framing.differential,
-                "with LDPC codes, and with a constellation other than \"bpsk\", false");
+                "\"none\" and Reed-Solomon codes with bits as input");
+        if (framing.differential && (d_format.ldpc || d_orientations.size() != 1)) {
+            refuse("differential",
+                   "true",
+                   "allowed is false with LDPC codes, and with a constellation other "
+                   "than \"bpsk\"");
+        }
         if (d_format.code) {
             d_decoder.emplace(*d_format.code, framing.interleaving, variant);
         }
@@ -137,17 +139,16 @@ public:
     std::string verdict() const override;
 
 private:
-    // Number of frames, none of which could be decoded, after which the parameters are
-    // judged.
+    // If none of this many frames can be decoded, the parameters are judged.
     static constexpr unsigned enough_frames = 8;
 
-    // Bytes of packed bits of which a thread decodes the frames at a time. They take
-    // longer than waking the thread.
+    // Bytes of frames that one thread decodes at a time. Decoding them takes longer than
+    // waking the thread.
     static constexpr std::size_t part_of_thread = 32u << 10;
     // Number of items that one thread processes at a time
     static constexpr std::size_t small_piece = 8192;
 
-    // A frame in the right polarity without the randomiser, corrected if it can be
+    // A frame in the right polarity, derandomised, and corrected if possible
     struct decoded_frame {
         located_frame place;
         std::vector<std::uint8_t> bytes;
@@ -180,13 +181,14 @@ private:
     const ccsds_framing d_framing;
     const ccsds_format d_format;
     const std::vector<orientation> d_orientations;
-    const std::vector<std::uint8_t> d_sequence; // of the randomiser
+    const std::vector<std::uint8_t> d_sequence; // sequence of the randomiser
     const std::vector<std::int8_t> d_signs; // of LDPC codes: −1 where d_sequence is 1
     const unsigned d_threads;
     const std::size_t d_piece;
     thread_team d_team;
-    // Frames decoded in advance: the first d_prepared ones of d_ahead, the next of which
-    // is d_next. Another frame is decoded to d_single. d_last is that of the last check.
+    // The first d_prepared elements of d_ahead are frames decoded in advance; d_next is
+    // the index of the next one. Other frames are decoded to d_single. d_last points to
+    // the frame that was checked last.
     std::vector<decoded_frame> d_ahead;
     std::size_t d_prepared = 0, d_next = 0;
     decoded_frame d_single;
@@ -194,7 +196,8 @@ private:
     std::optional<reed_solomon_decoder_kernel> d_decoder;
     received_bits d_bits;
     frame_tracker d_tracker;
-    // Frames to be pulled: d_frames[d_pulled … d_found − 1]. Others keep their memory.
+    // Frames to be pulled: d_frames[d_pulled … d_found − 1]. The memory of other frames
+    // is reused.
     std::vector<ccsds_frame> d_frames;
     std::size_t d_pulled = 0, d_found = 0;
     ccsds_counts d_counts;

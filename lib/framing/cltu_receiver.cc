@@ -69,8 +69,8 @@ public:
                                          code.ldpc ? code.codeword_bits / 8
                                                    : max_frame_bytes + 8)),
           d_search(d_start,
-                   // Two per mille of random positions have as few wrong signs, so that
-                   // most of the work is that of the search in hard bits.
+                   // At most 1 in 500 random positions passes this limit, so most of the
+                   // work is the search in hard bits.
                    code.ldpc ? tolerated_errors(
                                    d_start.bits, 2, std::max(0.002, framing.false_alarm))
                              : d_start_errors,
@@ -79,18 +79,20 @@ public:
           d_received(code.codeword_bits / 8),
           d_soft(code.codeword_bits)
     {
-        require(framing.interleaving == 1,
-                "interleaving",
-                framing.interleaving,
-                "with telecommand codes 1");
+        if (framing.interleaving != 1) {
+            refuse("interleaving",
+                   framing.interleaving,
+                   "allowed is 1 with telecommand codes");
+        }
         require(framing.frame_bytes <= max_frame_bytes,
                 "frame_bytes",
                 framing.frame_bytes,
-                "with telecommand codes 0 to " + std::to_string(max_frame_bytes));
-        require(orientations_of(framing.constellation).size() == 1,
-                "constellation",
-                '"' + framing.constellation + '"',
-                "with telecommand codes \"bpsk\"");
+                "0 to " + std::to_string(max_frame_bytes) + " with telecommand codes");
+        if (orientations_of(framing.constellation).size() != 1) {
+            refuse("constellation",
+                   '"' + framing.constellation + '"',
+                   "allowed is \"bpsk\" with telecommand codes");
+        }
         require(framing.false_alarm > 0 && framing.false_alarm < 1,
                 "false_alarm",
                 framing.false_alarm,
@@ -99,11 +101,10 @@ public:
         require(!code.ldpc || soft,
                 "code",
                 '"' + code.name + '"',
-                "with bits as input \"tc-bch\" and \"tc-bch-detect\"");
-        require(!code.ldpc || !framing.differential,
-                "differential",
-                "true",
-                "with LDPC codes false");
+                "\"tc-bch\" and \"tc-bch-detect\" with bits as input");
+        if (code.ldpc && framing.differential) {
+            refuse("differential", "true", "allowed is false with LDPC codes");
+        }
         if (code.ldpc) {
             d_ldpc = ldpc_decoder::make(ldpc_part(framing, code));
         }
@@ -156,8 +157,8 @@ public:
     }
 
 private:
-    // Number of start sequences of 64 bits with few errors, none of them followed by a
-    // codeword, after which the parameters are judged.
+    // The parameters are judged after enough_starts start sequences of 64 bits with at
+    // most few_errors errors, none of them followed by a codeword.
     static constexpr unsigned enough_starts = 8, few_errors = 4;
 
     template <class Item>
@@ -179,6 +180,8 @@ private:
     int decode();
     bool is_tail() const;
     void end_cltu(bool tail);
+    // Returns whether the CLTU has all bytes that its length allows.
+    bool full() const { return d_cltu->bytes.size() >= d_max_bytes; }
 
     const ccsds_telecommand_code d_code;
     const bool d_corrects;
@@ -212,7 +215,7 @@ void cltu_receiver::run(bool ended)
             break;
         }
         if (!whole) {
-            d_counts.cut += !d_cltu->bytes.empty();
+            d_counts.cut += !d_cltu->bytes.empty() && !full();
             end_cltu(false);
             continue;
         }
@@ -220,6 +223,10 @@ void cltu_receiver::run(bool ended)
             { 0, false, false }, d_cltu->end, d_received.size(), d_received.data());
         for (auto& byte : d_received) {
             byte ^= d_cltu->inverted ? 0xff : 0;
+        }
+        if (full()) {
+            end_cltu(is_tail());
+            continue;
         }
         const int corrected = decode();
         // Corrections could make a codeword of a tail sequence with errors.
@@ -231,7 +238,7 @@ void cltu_receiver::run(bool ended)
             d_cltu->bytes.insert(d_cltu->bytes.end(), d_decoded.begin(), d_decoded.end());
             d_cltu->corrected.push_back(corrected);
             d_cltu->end += d_code.codeword_bits;
-            if (d_cltu->bytes.size() >= d_max_bytes) {
+            if (full() && d_tails.empty()) {
                 end_cltu(false);
             }
         }

@@ -12,9 +12,9 @@ namespace gr::gpufec::framing {
 
 namespace {
 
-// Returns the number of wrong signs that a marker of soft values may have. Less than two
-// per mille of random positions have as few, so that most of the work is that of the
-// search in hard bits.
+// Returns the number of wrong signs that a marker of soft values may have. Fewer than 1
+// in 500 random positions pass this limit, so most of the work is the search in hard
+// bits.
 unsigned wrong_signs(unsigned bits)
 {
     unsigned errors = 0;
@@ -48,16 +48,13 @@ frame_tracker::frame_tracker(const options& options,
 void frame_tracker::restart()
 {
     d_locked = false;
-    d_at = d_wait = d_prepared_end = d_exact = d_spacing = d_other_period = 0;
+    d_at = d_end = d_wait = d_prepared_end = d_exact = d_spacing = d_other_period = 0;
     d_misses = d_bad = 0;
     d_checked.reset();
     d_counts = {};
 }
 
-std::uint64_t frame_tracker::needed() const
-{
-    return d_locked ? d_at - std::min(d_at, d_period) : d_at;
-}
+std::uint64_t frame_tracker::needed() const { return d_at - std::min(d_at, d_period); }
 
 void frame_tracker::run(const received_bits& bits, bool ended)
 {
@@ -69,8 +66,8 @@ void frame_tracker::run(const received_bits& bits, bool ended)
     }
 }
 
-// Returns the errors of a marker with hard bits, or the equivalent number for soft
-// values.
+// Returns the number of wrong bits in a marker of hard bits, or the equivalent number for
+// soft values.
 unsigned frame_tracker::errors(double correlation) const
 {
     return std::lround(d_options.marker.bits * (1 - std::abs(correlation)) / 2);
@@ -85,7 +82,7 @@ located_frame frame_tracker::at(const received_bits& bits,
     return { position, orientation, c < 0, c, errors(c) <= d_tolerated.track };
 }
 
-// Returns the frame of the lock at a position.
+// Returns the frame that a lock expects at a position.
 located_frame frame_tracker::expected_at(const received_bits& bits,
                                          std::uint64_t position) const
 {
@@ -228,7 +225,7 @@ void frame_tracker::take(const located_frame& frame, judgement result)
                                       : frame_check::none);
     d_bad = result == judgement::bad ? d_bad + 1 : 0;
     d_last = frame;
-    d_at = frame.position + d_period;
+    d_at = d_end = frame.position + d_period;
 }
 
 void frame_tracker::lock(const located_frame& frame, judgement result)
@@ -250,6 +247,24 @@ void frame_tracker::note_period(const located_frame& frame)
     if (std::exchange(d_spacing, spacing) == spacing && spacing % d_period != 0) {
         d_other_period = spacing;
     }
+}
+
+// Returns the frame before the first frame of a lock if the code confirms it. Its marker
+// has more errors than the search tolerates. At the beginning of a stream this is
+// frequent, because a Viterbi decoder does not know the first state of the encoder.
+std::optional<located_frame> frame_tracker::before(const received_bits& bits,
+                                                   const located_frame& frame)
+{
+    if (frame.position < std::max(bits.begin(), d_end) + d_period) {
+        return std::nullopt;
+    }
+    auto earlier = at(bits, frame.position - d_period, frame.orientation);
+    if (!earlier.marker_found) {
+        earlier.inverted = frame.inverted;
+    }
+    const bool good = earlier.inverted == frame.inverted &&
+                      judge(bits, true, earlier) == judgement::good;
+    return good ? std::make_optional(earlier) : std::nullopt;
 }
 
 // Looks for a frame from d_at on. Returns whether the state changed.
@@ -284,7 +299,12 @@ bool frame_tracker::search(const received_bits& bits, bool ended)
     }
     if (good || (bits.end() >= confirmed_end && confirmed(bits, *found))) {
         ++d_counts.locks;
-        lock(*found, result);
+        if (const auto earlier = before(bits, *found)) {
+            d_counts.missed += !earlier->marker_found;
+            lock(*earlier, judgement::good);
+        } else {
+            lock(*found, result);
+        }
     } else {
         ++d_counts.unconfirmed;
         note_period(*found);
@@ -361,7 +381,7 @@ bool frame_tracker::track(const received_bits& bits, bool ended)
     if (d_misses > d_options.flywheel) {
         ++d_counts.losses;
         d_locked = false;
-        // find_rival() has tried the positions before.
+        // find_rival() has searched the earlier positions.
         d_at += d_period - d_options.marker.bits + 1;
         return true;
     }

@@ -17,7 +17,7 @@ namespace gr::gpufec::framing {
 //! Result of decoding a frame.
 enum class frame_check {
     good,      //!< the code confirms the frame
-    corrected, //!< the same, but errors were corrected, and the code is cyclic
+    corrected, //!< the code is cyclic and confirms the frame after corrections
     bad,       //!< the frame could not be decoded
     none       //!< there is no code
 };
@@ -52,12 +52,13 @@ struct tracker_counts {
  * \brief Finds frames of constant length that begin with a marker.
  *
  * In the search, each marker with a tolerated number of errors is a candidate. It is
- * confirmed if its frame can be decoded, or if the next marker is at its place. While
- * locked, the next marker is expected at its place. If it is not there and the frame
- * cannot be decoded, all places between the last frame and the end of this one are
- * searched, and a confirmed candidate there replaces the expected frame, so that a slip
- * costs no frame but its own. Otherwise the fly-wheel keeps up to \c flywheel frames
- * without a marker in succession.
+ * confirmed if its frame can be decoded, or if the next marker is at its place. The frame
+ * before it is taken, too, if it can be decoded. While locked, the next marker is
+ * expected at its place. If it is not there and the frame cannot be decoded, all places
+ * between the last frame and the end of this one are searched, and a confirmed candidate
+ * there replaces the expected frame, so that a slip costs only the frame in which it
+ * occurs. Otherwise the fly-wheel keeps up to \c flywheel frames without a marker in
+ * succession.
  *
  * A Reed-Solomon code that is not shortened is cyclic, and the sequence of the short
  * randomiser is a codeword. After a slip by whole symbols at the beginning of a frame,
@@ -80,11 +81,11 @@ public:
     //! Decodes a frame whose bits are all available.
     using check_function = std::function<frame_check(const located_frame&)>;
     //! Takes the frames that are expected next, in order, whose bits are all available.
-    //! They can be decoded together, in advance of check_function. Not called for one
-    //! frame.
+    //! They can be decoded together, in advance of check_function. Not called for a
+    //! single frame.
     using prepare_function = std::function<void(const std::vector<located_frame>&)>;
-    //! Takes a frame, the one of the last call of check_function. The result is good, bad
-    //! or none.
+    //! Takes the frame of the last call of check_function. The result is good, bad or
+    //! none.
     using take_function = std::function<void(const located_frame&, frame_check)>;
 
     //! \throws std::invalid_argument see tolerance()
@@ -112,6 +113,8 @@ private:
     enum class judgement { good, bad, none, wait };
 
     bool search(const received_bits& bits, bool ended);
+    std::optional<located_frame> before(const received_bits& bits,
+                                        const located_frame& frame);
     bool track(const received_bits& bits, bool ended);
     rivals
     find_rival(const received_bits& bits, bool ended, const located_frame& expected);
@@ -139,6 +142,7 @@ private:
 
     bool d_locked = false;
     std::uint64_t d_at = 0;   // first position to search, or of the expected marker
+    std::uint64_t d_end = 0;  // end of the last frame that was taken
     std::uint64_t d_wait = 0; // end of the bits without which run() has nothing to do
     located_frame d_last;     // the last frame, while locked
     // Frames passed to d_prepare, and the end of the last one's bits

@@ -53,7 +53,7 @@ public:
     void push(const std::uint8_t* bytes, std::size_t count);
     //! Appends soft values; −128 counts as −127.
     void push(const std::int8_t* values, std::size_t count);
-    //! Makes bits before \p position unavailable; some may stay.
+    //! Discards bits before \p position; some of them may stay available.
     void discard(std::uint64_t position);
     void clear();
 

@@ -42,8 +42,9 @@ marker_tolerance tolerance(const sync_marker& marker,
         const auto p = chance_of_marker(marker.bits, 0);
         refuse("false_alarm",
                false_alarm,
-               "with this code the allowed values begin at " +
-                   value_text(float(1.01 * std::max(positions, 4.0) * p * p)));
+               "allowed are values from " +
+                   value_text(float(1.01 * std::max(positions, 4.0) * p * p)) +
+                   " on with this code");
     }
     marker_tolerance found{ 0, 0 };
     while (searched(found.search + 1)) {

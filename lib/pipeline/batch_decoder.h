@@ -100,8 +100,8 @@ struct borrowed_output {
 //! Rows of a batch's input or output, in memory of the device, that the device copies to
 //! the host after decoding.
 struct copied_rows {
-    bool of_output;                 //!< of output that is written in place
-    std::size_t from;               //!< offset of the first row in bytes
+    bool of_output;   //!< whether the rows belong to output that is written in place
+    std::size_t from; //!< offset of the first row in bytes
     std::size_t bytes, pitch, rows; //!< size and distance in bytes; number of rows
     std::byte* to;                  //!< where the rows are stored without gaps
 };

@@ -75,7 +75,7 @@ void refuse_items(item_type type, item_type expected)
     };
     refuse("type of items",
            names[int(type)],
-           std::string("the options of this decoder ask for ") +
+           std::string("the options of this decoder require ") +
                (expected == item_type::group ? "groups of float" : names[int(expected)]));
 }
 

@@ -48,7 +48,7 @@ public:
     struct slot {
         std::byte* input;
         std::byte* output; //!< the slot's own, or borrowed memory of the same layout
-        std::byte *status, *sample_memory; //!< for the device
+        std::byte *status, *sample_memory; //!< sample_memory is nullptr without samples
         Job job{};
         const std::byte* from = nullptr; //!< data to decode: \c input, or borrowed items
         borrowed_output borrowed{};      //!< memory to which a device writes in place
@@ -232,13 +232,14 @@ public:
     //! unpins the slots' input buffers except their first batch_limits::table_bytes.
     bool pin_input(void* memory, std::size_t bytes)
     {
-        if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
+        if (d_abandoned || (d_decoders.front()->has(memory) && !reserve_samples()) ||
+            !d_decoders.front()->page_lock(memory, bytes)) {
             return false;
         }
         d_pinned_input_bytes = bytes;
         for (auto& s : d_slots) {
-            unlock(*s, s->own->input);
-            lock(*s, s->own->input, s->user->limits().table_bytes);
+            s->own->input.unlock(*s->user);
+            s->own->input.lock(*s->user, s->user->limits().table_bytes);
         }
         return true;
     }
@@ -250,8 +251,8 @@ public:
         }
         d_decoders.front()->page_unlock(memory);
         for (auto& s : d_slots) {
-            unlock(*s, s->own->input);
-            lock(*s, s->own->input, s->own->input.memory.size());
+            s->own->input.unlock(*s->user);
+            s->own->input.lock(*s->user, s->own->input.memory.size());
         }
     }
 
@@ -525,7 +526,8 @@ private:
         std::vector<std::unique_ptr<slot_buffers>> fresh(d_slots.size());
         for (std::size_t i = 0; i < d_slots.size() && d_hooks.fallback; ++i) {
             if (d_slots[i]->user == &hung) {
-                fresh[i] = std::make_unique<slot_buffers>(hung.limits());
+                fresh[i] = std::make_unique<slot_buffers>(
+                    hung.limits(), d_slots[i]->own->samples.memory.size());
             }
         }
         hung.abandon();
@@ -633,25 +635,23 @@ private:
     static void each_buffer(entry& s, Call&& call)
     {
         if (s.own) {
-            auto& [input, output, status, samples] = *s.own;
-            for (auto* b : { &input, &output, &status, &samples }) {
-                call(*b);
+            s.own->each(call);
+        }
+    }
+
+    // Allocates and pins the slots' memory for samples; returns false if that fails.
+    bool reserve_samples()
+    try {
+        for (auto& s : d_slots) {
+            if (auto& own = s->own->samples; own.memory.size() == 0) {
+                own = slot_buffer(s->user->limits().sample_bytes);
+                own.lock(*s->user, own.memory.size());
+                s->memory.sample_memory = own.memory.data();
             }
         }
-    }
-
-    static void lock(entry& s, slot_buffer& b, std::size_t bytes) noexcept
-    {
-        if (bytes > 0) {
-            b.locked = s.user->page_lock(b.memory.data(), bytes);
-        }
-    }
-
-    static void unlock(entry& s, slot_buffer& b) noexcept
-    {
-        if (std::exchange(b.locked, false)) {
-            s.user->page_unlock(b.memory.data());
-        }
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
     }
 
     static void keep_locked(entry& s) noexcept
@@ -665,12 +665,12 @@ private:
 
     static void lock_pages(entry& s) noexcept
     {
-        each_buffer(s, [&](slot_buffer& b) { lock(s, b, b.memory.size()); });
+        each_buffer(s, [&](slot_buffer& b) { b.lock(*s.user, b.memory.size()); });
     }
 
     static void unlock_pages(entry& s) noexcept
     {
-        each_buffer(s, [&](slot_buffer& b) { unlock(s, b); });
+        each_buffer(s, [&](slot_buffer& b) { b.unlock(*s.user); });
     }
 
     // Declared before the decoders, because their threads use these members.

@@ -10,12 +10,26 @@
 #include "common/host_memory.h"
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 namespace gr::gpufec {
 
 //! Host memory that may be pinned.
 struct slot_buffer {
     explicit slot_buffer(std::size_t bytes) : memory(bytes) {}
+    //! Pins the first \p bytes bytes for decoder \p d.
+    template <class Decoder>
+    void lock(Decoder& d, std::size_t bytes) noexcept
+    {
+        locked = bytes > 0 && d.page_lock(memory.data(), bytes);
+    }
+    template <class Decoder>
+    void unlock(Decoder& d) noexcept
+    {
+        if (std::exchange(locked, false)) {
+            d.page_unlock(memory.data());
+        }
+    }
     void copy_from(const slot_buffer& other) const
     {
         if (other.memory.size() > 0) {
@@ -26,19 +40,27 @@ struct slot_buffer {
     bool locked = false;
 };
 
-//! Input, output, statuses and samples of a slot.
+//! Input, output, statuses and samples of a slot. Only input in memory of a device needs
+//! memory for samples.
 struct slot_buffers {
-    explicit slot_buffers(const batch_limits& l)
+    explicit slot_buffers(const batch_limits& l, std::size_t sample_bytes = 0)
         : input(l.input_bytes),
           output(l.output_bytes),
           status(l.status_bytes),
-          samples(l.sample_bytes)
+          samples(sample_bytes)
     {
     }
     std::size_t bytes() const
     {
         return input.memory.size() + output.memory.size() + status.memory.size() +
                samples.memory.size();
+    }
+    template <class Call>
+    void each(Call&& call)
+    {
+        for (auto* b : { &input, &output, &status, &samples }) {
+            call(*b);
+        }
     }
     void copy_from(const slot_buffers& other) const
     {

@@ -529,9 +529,8 @@ private:
         }
         const auto limits = first.limits();
         const auto slots = checked_size(d_run.slots) * made.decoders.size();
-        const auto needed =
-            slots * (checked_size(limits.input_bytes) + limits.output_bytes +
-                     limits.status_bytes + limits.sample_bytes);
+        const auto needed = slots * (checked_size(limits.input_bytes) +
+                                     limits.output_bytes + limits.status_bytes);
         if (needed.value() > physical_memory()) {
             throw std::bad_alloc();
         }

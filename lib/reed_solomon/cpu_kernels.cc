@@ -260,8 +260,8 @@ void syndromes(const syndrome_constants& constants,
     const auto interleaving = constants.interleaving;
     const auto stride = constants.positions * interleaving;
     // The first vector holds the symbols that do not fill a vector; zeros precede them.
-    const auto rest = constants.symbols % constants.positions;
-    const auto head = (rest ? rest : constants.positions) * interleaving;
+    const auto partial = constants.symbols % constants.positions;
+    const auto head = (partial ? partial : constants.positions) * interleaving;
     const auto steps = (constants.symbols * interleaving - head) / stride;
     std::uint8_t first[width] = {};
     std::memcpy(first + width - head, frame, head);

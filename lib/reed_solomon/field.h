@@ -22,7 +22,7 @@ public:
     static constexpr unsigned order = 255; //!< number of nonzero elements
 
     //! \param polynomial primitive polynomial of degree 8; bit i is the coefficient of
-    //! x^i \throws std::invalid_argument if it is another number
+    //! x^i \throws std::invalid_argument for any other polynomial
     explicit field(unsigned polynomial);
 
     //! Returns alpha^e for any e.
@@ -45,8 +45,8 @@ public:
     //! Returns 1 / a. \p a is not 0.
     element inverse(element a) const { return d_powers[order - d_logs[a]]; }
 
-    //! The logarithm of 0: sums with it are beyond the powers of alpha, where the table
-    //! has zeros.
+    //! The logarithm of 0. Sums with this value are indices beyond the powers of alpha,
+    //! where the table has zeros.
     static constexpr log_type no_log = 512;
 
 private:

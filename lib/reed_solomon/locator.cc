@@ -101,7 +101,7 @@ bool reed_solomon_locator::recursion(const std::uint8_t* syndromes,
         }
         const auto old = locator;
         const auto log = d_field.log(discrepancy);
-        // Coefficients above x^d_parity occur only in words with too many errors.
+        // Higher powers than x^d_parity occur only if there are too many errors.
         const auto end = std::min(before_degree, d_parity - shift);
         for (unsigned i = 0; i <= end; ++i) {
             locator[i + shift] ^= d_field.power_of_sum(d_field.log(before[i]), log);

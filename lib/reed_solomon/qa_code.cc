@@ -15,8 +15,8 @@ namespace {
 
 using bytes = std::vector<std::uint8_t>;
 
-// Returns the parity of the message 0, …, 0, 1: the generator polynomial without its
-// highest coefficient, highest first.
+// Returns the parity of the message 0, …, 0, 1. Its symbols are the coefficients of the
+// generator polynomial without the highest one, in descending order of powers.
 bytes generator_of(const reed_solomon_code& code)
 {
     bytes frame(code.n());
@@ -49,7 +49,7 @@ std::string error_of(unsigned n,
 
 } // namespace
 
-TEST(Code, Standards_HaveTheirParameters)
+TEST(Code, StandardCodes_HaveParametersOfTheStandard)
 {
     for (const auto& [name, n, k] : { std::tuple("ccsds-223", 255u, 223u),
                                       std::tuple("ccsds-239", 255u, 239u),
@@ -134,7 +134,7 @@ TEST(Code, ShortenedCode_KeepsParity)
     EXPECT_EQ(reed_solomon_code::standard("dvb").shortened(187).k(), 1u);
 }
 
-TEST(Code, BadParameters_AreRefusedInWords)
+TEST(Code, BadParameters_AreRefusedByName)
 {
     EXPECT_EQ(error_of(256, 200, 0x187), "n is 256: allowed are 2 to 255");
     EXPECT_EQ(error_of(255, 0, 0x187), "k is 0: allowed are 1 to n - 1 = 254");
@@ -163,7 +163,7 @@ TEST(Code, BadParameters_AreRefusedInWords)
         std::string::npos);
 }
 
-TEST(Field, Products_EqualThoseOfPolynomials)
+TEST(Field, Products_EqualPolynomialProducts)
 {
     for (const unsigned polynomial : { 0x187u, 0x11du }) {
         const reed_solomon::field f(polynomial);

@@ -56,8 +56,8 @@ struct test_frame {
     std::vector<int> counts;
 };
 
-// Adds a codeword with wrong symbols. Some of them are erased, and some erased symbols
-// are right.
+// Adds a codeword with wrong symbols. Some wrong symbols and some correct symbols are
+// erased.
 void add_codeword(test_frame& frame,
                   const reed_solomon_code& code,
                   unsigned errors,
@@ -116,7 +116,7 @@ std::vector<reed_solomon_code> several_codes()
 
 TEST(Reference, SmallCode_DecodesToNearestCodeword)
 {
-    // All 65536 codewords of two message symbols; the minimum distance is 5.
+    // The code has two message symbols, 65536 codewords, and a minimum distance of 5.
     const reed_solomon_code code(6, 2, 0x11d, 3, 2);
     std::vector<bytes> codewords;
     for (unsigned m = 0; m < 65536; ++m) {
@@ -139,8 +139,8 @@ TEST(Reference, SmallCode_DecodesToNearestCodeword)
         for (unsigned i = erased; i < std::min<std::size_t>(erased + errors, 6); ++i) {
             received[places[i]] ^= 1 + random() % 255;
         }
-        // The nearest codeword, where erased symbols are ignored. Within half the
-        // minimum distance there is at most one.
+        // Erased symbols do not count towards the distance. At most one codeword is
+        // within half the minimum distance.
         auto expected = received;
         int count = failed;
         for (const auto& codeword : codewords) {
@@ -213,7 +213,7 @@ TEST(Decoder, EveryErrorCount_DecodesAsReference)
     }
 }
 
-TEST(Decoder, AnyInterleaving_DecodesEachCodewordOnItsOwn)
+TEST(Decoder, AnyInterleaving_DecodesCodewordsIndependently)
 {
     std::mt19937 random(3);
     for (const auto& code : { reed_solomon_code::standard("ccsds-223"),
@@ -278,7 +278,7 @@ TEST(Decoder, TooManyErrors_LeaveCodewordUnchanged)
     EXPECT_EQ(failures, 1000u);
 }
 
-TEST(Decoder, RandomWords_AreMiscorrectedAsOftenAsBoundedDistanceDecodingDoes)
+TEST(Decoder, RandomWords_HaveTheoreticalMiscorrectionRate)
 {
     // The fraction of words within distance 2 of a codeword of (255, 251) is
     // (1 + 255 · 255 + 255 · 254 / 2 · 255²) / 256⁴ = 0.4905.
@@ -304,7 +304,7 @@ TEST(Decoder, RandomWords_AreMiscorrectedAsOftenAsBoundedDistanceDecodingDoes)
     }
 }
 
-TEST(Decoder, ErrorInVirtualFill_IsAFailure)
+TEST(Decoder, ErrorInVirtualFill_IsDecodingFailure)
 {
     // Words of the full code with an error in the fill look like correctable words.
     std::mt19937 random(8);

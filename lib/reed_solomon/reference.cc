@@ -67,7 +67,7 @@ element root_of(const bch::field& f, const reed_solomon_code& code, unsigned j)
     return f.power(code.root_step() * (code.first_root() + j) % f.order());
 }
 
-// Returns the syndromes; no element if they are all 0.
+// Returns the syndromes, or an empty polynomial if they are all 0.
 polynomial
 syndromes_of(const bch::field& f, const reed_solomon_code& code, const polynomial& word)
 {

@@ -28,14 +28,14 @@ namespace gr::gpufec::qa {
 
 namespace faults = cuda::faults;
 
-//! A kind of decoder with little input, because tests repeat the decoding for each call
-//! of the CUDA runtime, and let that call fail.
+//! A kind of decoder with little input, because tests repeat the decoding once for each
+//! call of the CUDA runtime.
 template <class Kind, bool Floats, bool Emulated = Floats>
 struct kind : Kind {
     static constexpr bool floats = Floats; // whether the output consists of floats
     // Whether the emulation runs the kernels themselves rather than the CPU decoder.
     static constexpr bool emulated = Emulated;
-    // Number of portions of input; fewer for emulated kernels, because they are slow.
+    // Number of portions of input. Emulated kernels get fewer, because they are slow.
     static constexpr unsigned portions = Floats ? 3 : Emulated ? 5 : 7;
 };
 
@@ -116,7 +116,7 @@ protected:
 
     // In the emulation, checks that the amounts of allocated device memory and of pinned
     // host memory are those before the test.
-    void nothing_is_left() const
+    void expect_no_leak() const
     {
 #ifdef GPUFEC_EMULATED
         ASSERT_EQ(cuda::emulation::used_memory(), d_used);
@@ -146,14 +146,14 @@ class leak_on_purpose
 public:
     leak_on_purpose()
     {
-        qa::borrowed_is_kept = true;
+        qa::leak_rings = true;
 #if defined(__SANITIZE_ADDRESS__)
         __lsan_disable();
 #endif
     }
     ~leak_on_purpose()
     {
-        qa::borrowed_is_kept = false;
+        qa::leak_rings = false;
 #if defined(__SANITIZE_ADDRESS__)
         __lsan_enable();
 #endif

@@ -19,7 +19,8 @@ namespace {
 
 using namespace gr::gpufec::cuda;
 
-thread_local cudaError_t told = cudaSuccess; // error for the next cudaGetLastError()
+thread_local cudaError_t pending_error =
+    cudaSuccess; // error for the next cudaGetLastError()
 
 thread_local bool own_launch = false; // true during launches of wait_for()
 
@@ -28,7 +29,7 @@ std::atomic<bool> something_hangs{ false }; // whether work hangs on any stream
 // Returns whether \p state() returns another result than cudaErrorNotReady within two
 // seconds. If not, the work is assumed to hang, and the endless wait is recorded.
 template <class State>
-bool comes_to_an_end(State&& state)
+bool finishes_in_time(State&& state)
 {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (state() == cudaErrorNotReady) {
@@ -63,7 +64,7 @@ cudaError_t call(const char* name)
 {
     const auto error = faults::next(name);
     if (error != cudaSuccess) {
-        told = error;
+        pending_error = error;
     }
     return error;
 }
@@ -71,7 +72,7 @@ cudaError_t call(const char* name)
 } // namespace
 
 // Returns from the calling function with the error if the call must fail.
-#define FAILS_IF_TOLD(name)            \
+#define RETURN_IF_FAULT(name)          \
     do {                               \
         const auto error = call(name); \
         if (error != cudaSuccess) {    \
@@ -83,7 +84,7 @@ cudaError_t call(const char* name)
     cudaError_t __real_##name parameters;      \
     cudaError_t __wrap_##name parameters       \
     {                                          \
-        FAILS_IF_TOLD(#name);                  \
+        RETURN_IF_FAULT(#name);                \
         return __real_##name arguments;        \
     }
 
@@ -93,7 +94,7 @@ cudaError_t call(const char* name)
     cudaError_t __wrap_##name parameters           \
     {                                              \
         const auto done = __real_##name arguments; \
-        FAILS_IF_TOLD(#name);                      \
+        RETURN_IF_FAULT(#name);                    \
         return done;                               \
     }
 
@@ -110,7 +111,7 @@ cudaError_t call(const char* name)
         } else {                                     \
             done = __real_##name arguments;          \
         }                                            \
-        FAILS_IF_TOLD(#name);                        \
+        RETURN_IF_FAULT(#name);                      \
         return done;                                 \
     }
 
@@ -122,7 +123,7 @@ PASSES_ON(cudaGetDevice, (int* device), (device))
 cudaError_t __real_cudaGetDeviceProperties(cudaDeviceProp* to, int device);
 cudaError_t __wrap_cudaGetDeviceProperties(cudaDeviceProp* to, int device)
 {
-    FAILS_IF_TOLD("cudaGetDeviceProperties");
+    RETURN_IF_FAULT("cudaGetDeviceProperties");
     const auto error = __real_cudaGetDeviceProperties(to, device);
     if (error == cudaSuccess && !gr::gpufec::cuda::unified_card().empty()) {
         to->integrated = 1; // the device can access pinned host memory over the bus
@@ -163,27 +164,27 @@ FREES_AND_WAITS(cudaHostUnregister, (void* memory), (memory))
 cudaError_t __real_cudaStreamSynchronize(cudaStream_t s);
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t s)
 {
-    FAILS_IF_TOLD("cudaStreamSynchronize");
+    RETURN_IF_FAULT("cudaStreamSynchronize");
     const bool ends = !s || !something_hangs ||
-                      comes_to_an_end([=] { return __real_cudaStreamQuery(s); });
+                      finishes_in_time([=] { return __real_cudaStreamQuery(s); });
     return ends ? __real_cudaStreamSynchronize(s) : cudaSuccess;
 }
 
 cudaError_t __real_cudaEventSynchronize(cudaEvent_t e);
 cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t e)
 {
-    FAILS_IF_TOLD("cudaEventSynchronize");
+    RETURN_IF_FAULT("cudaEventSynchronize");
     const bool ends =
-        !something_hangs || comes_to_an_end([=] { return __real_cudaEventQuery(e); });
+        !something_hangs || finishes_in_time([=] { return __real_cudaEventQuery(e); });
     return ends ? __real_cudaEventSynchronize(e) : cudaSuccess;
 }
 
 cudaError_t __real_cudaGetLastError();
 cudaError_t __wrap_cudaGetLastError()
 {
-    FAILS_IF_TOLD("cudaGetLastError");
-    const auto before = told;
-    told = cudaSuccess;
+    RETURN_IF_FAULT("cudaGetLastError");
+    const auto before = pending_error;
+    pending_error = cudaSuccess;
     const auto real = __real_cudaGetLastError();
     return before != cudaSuccess ? before : real;
 }
@@ -193,7 +194,7 @@ cudaError_t __real_cudaMemcpyAsync(
 cudaError_t __wrap_cudaMemcpyAsync(
     void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t s)
 {
-    FAILS_IF_TOLD("cudaMemcpyAsync");
+    RETURN_IF_FAULT("cudaMemcpyAsync");
     if (faults::hanging()) {
         something_hangs = true;
         own_launch = true;
@@ -207,7 +208,7 @@ cudaError_t
 __real_cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream);
 cudaError_t __wrap_cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream)
 {
-    FAILS_IF_TOLD("cudaMemsetAsync");
+    RETURN_IF_FAULT("cudaMemsetAsync");
     return __real_cudaMemsetAsync(to, value, bytes, stream);
 }
 
@@ -226,7 +227,7 @@ cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel,
                                       cudaStream_t s)
 {
     if (!own_launch) {
-        FAILS_IF_TOLD("launch");
+        RETURN_IF_FAULT("launch");
     }
     return __real___cudaLaunchKernel(kernel, grid, block, arguments, shared, s);
 }
@@ -234,7 +235,7 @@ cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel,
 cudaError_t __real_cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t f, void* argument);
 cudaError_t __wrap_cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t f, void* argument)
 {
-    FAILS_IF_TOLD("cudaLaunchHostFunc");
+    RETURN_IF_FAULT("cudaLaunchHostFunc");
     return __real_cudaLaunchHostFunc(s, f, argument);
 }
 
@@ -244,7 +245,7 @@ namespace gr::gpufec::cuda::faults {
 
 void forget_errors()
 {
-    told = cudaSuccess;
+    pending_error = cudaSuccess;
     if (released()) {
         *released() = 0;
     }

@@ -64,8 +64,9 @@ static std::size_t padded(std::size_t shared, std::size_t blocks)
         &of_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0);
     __real_cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, 0);
     __real_cudaDeviceGetAttribute(&of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
-    const std::size_t least = std::size_t(of_processor) / (blocks + 1) + 128 - reserved;
-    return std::max(shared, std::min<std::size_t>(least / 128 * 128, of_block));
+    const std::size_t per_block =
+        std::size_t(of_processor) / (blocks + 1) + 128 - reserved;
+    return std::max(shared, std::min<std::size_t>(per_block / 128 * 128, of_block));
 }
 
 cudaError_t __real_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(

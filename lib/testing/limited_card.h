@@ -15,7 +15,7 @@
 
 namespace gr::gpufec::cuda {
 
-//! Limits of a card. Members that are 0 are those of the real device. The CUDA C++
+//! Limits of a card. A member of 0 selects the limit of the real device. The CUDA C++
 //! Programming Guide lists the limits per compute capability.
 struct card_limits {
     std::size_t shared_per_block = 0; //!< bytes of shared memory
@@ -82,7 +82,8 @@ inline card_limits limited_card()
 
 //! Returns the environment variable GPUFEC_CARD_UNIFIED, which makes the device an
 //! integrated one whose kernels can access pinned host memory ("pinned", Jetson) or all
-//! host memory ("all", GB10). "" if the variable is not set. Reads it at each call.
+//! host memory ("all", GB10). Returns "" if the variable is not set. Reads the variable
+//! at each call.
 inline std::string unified_card()
 {
     const char* const text = std::getenv("GPUFEC_CARD_UNIFIED");

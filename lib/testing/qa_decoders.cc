@@ -69,7 +69,7 @@ TYPED_TEST(decoders, BatchesSlotsAndDevices_DoNotChangeOutput)
     }
 }
 
-TYPED_TEST(decoders, DeviceFailure_LosesNothing)
+TYPED_TEST(decoders, DeviceFailure_LosesNoData)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     // Number of batches that the device accepts before it fails.
@@ -132,7 +132,7 @@ TYPED_TEST(decoders, SmallRing_IsRefusedForNextBatch)
     const auto has_capacity = [&](std::size_t n) {
         return memory.borrow(ring.data(), n);
     };
-    // No earlier output remains to be pulled, so any free space is enough.
+    // All earlier output has been pulled, so even an empty free space is accepted.
     EXPECT_TRUE(has_capacity(0));
     unsigned f = 0;
     for (std::size_t first = 0; f < 2; first = first < u.portion ? first : (++f, 0)) {
@@ -165,7 +165,7 @@ TYPED_TEST(decoders, DeviceFailure_LeavesRingIntact)
     }
 }
 
-TYPED_TEST(decoders, RingChangedInFlight_LosesNothing)
+TYPED_TEST(decoders, RingChangedInFlight_LosesNoData)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     for (const unsigned until : { 1u, 5u, 12u }) {
@@ -197,7 +197,7 @@ TYPED_TEST(decoders, RingChangedInFlight_LosesNothing)
     }
 }
 
-TYPED_TEST(decoders, FailureOfOneDevice_LeavesTheOthers)
+TYPED_TEST(decoders, FailureOfOneDevice_OthersContinue)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     auto r = this->run();
@@ -254,7 +254,7 @@ TYPED_TEST(decoders, MemoryBelowOneWorkItem_IsErrorOrUsesCpu)
     EXPECT_EQ(this->decode(this->run()).backend, "cpu");
 }
 
-TYPED_TEST(decoders, PartialBatch_IsSentWhenDue)
+TYPED_TEST(decoders, PartialBatch_IsSubmittedWhenDue)
 {
     outcome o;
     auto hooks = this->hooks_to(o);
@@ -281,10 +281,10 @@ TYPED_TEST(decoders, PartialBatch_IsSentWhenDue)
     EXPECT_FALSE(o.output.empty());
 }
 
-TYPED_TEST(decoders, HooksThatAreEmptyOrThrow_DecodesTheSame)
+TYPED_TEST(decoders, EmptyOrThrowingHooks_DoNotChangeOutput)
 {
     const auto expected = this->decode(this->run(backend::cpu));
-    const auto fail = [] { throw std::runtime_error("a hook's own"); };
+    const auto fail = [] { throw std::runtime_error("exception of a hook"); };
     decoder_hooks empty, throwing;
     empty.wake = nullptr;
     empty.log = nullptr;
@@ -303,7 +303,7 @@ TYPED_TEST(decoders, HooksThatAreEmptyOrThrow_DecodesTheSame)
     }
 }
 
-TYPED_TEST(decoders, FewerItemsThanAreBorrowed_TakesNone)
+TYPED_TEST(decoders, BufferShorterThanBorrowedItems_IsNotBorrowed)
 {
     auto u = TypeParam::make(this->run(), {});
     const bytes items(1 << 12);
@@ -318,7 +318,7 @@ TYPED_TEST(decoders, FewerItemsThanAreBorrowed_TakesNone)
     }
 }
 
-TYPED_TEST(decoders, NewLatency_HoldsForWaitingBatch)
+TYPED_TEST(decoders, NewLatency_AppliesToWaitingBatch)
 {
     outcome o;
     auto r = this->run(backend::cpu);
@@ -379,7 +379,7 @@ TYPED_TEST(decoders, BadOptions_AreRefusedByName)
               std::string::npos);
 }
 
-TYPED_TEST(decoders, NegatedInput_DecodesAlikeWithOtherPositiveBit)
+TYPED_TEST(decoders, NegatedInputWithOtherPositiveBit_GivesSameOutput)
 {
     const auto expected = this->decode(this->run(backend::cpu), 0);
     for (const auto where : { backend::cpu, backend::cuda }) {
@@ -387,7 +387,7 @@ TYPED_TEST(decoders, NegatedInput_DecodesAlikeWithOtherPositiveBit)
     }
     try {
         this->decode(this->run(backend::cpu), 2);
-        ADD_FAILURE() << "2 is no bit";
+        ADD_FAILURE() << "positive_bit 2 was accepted";
     } catch (const std::invalid_argument& error) {
         EXPECT_STREQ(error.what(), "positive_bit is 2: allowed are 0 and 1");
     }
@@ -487,7 +487,7 @@ public:
     void TestBody() override {}
 };
 
-TEST(decoders_dropping, CutFrames_LeaveNoTrace)
+TEST(decoders_dropping, IncompleteFrames_DoNotChangeOutput)
 {
     const auto expected = cut_decoder<cut_frames::left_out>().output(backend::cpu, 4);
     EXPECT_EQ(expected.size(), 24 * 12u);
@@ -576,9 +576,7 @@ TEST(decoders_copying, QuantisationOnDevice_EqualsCpu)
 // Checks that output in place is either bits or packed: a pull in the other form must
 // throw.
 template <class Decoder>
-void gives_one_form_only(Decoder& decoder,
-                         bool bits,
-                         const std::vector<std::int8_t>& items)
+void check_single_form(Decoder& decoder, bool bits, const std::vector<std::int8_t>& items)
 {
     bytes ring(1 << 15), out(1 << 15);
     pinned_output memory(decoder, ring.data(), ring.size());
@@ -600,7 +598,7 @@ TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
         v.batch = 1;
         v.bits_in_place = bits;
         const auto viterbi = viterbi_decoder::make(v);
-        gives_one_form_only(*viterbi, bits, std::vector<std::int8_t>(4096));
+        check_single_form(*viterbi, bits, std::vector<std::int8_t>(4096));
         ldpc_options l;
         l.backend = backend::cuda;
         l.batch = 1;
@@ -608,13 +606,13 @@ TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
         l.codeword = true; // decoders of messages may not support output in place
         l.bits_in_place = bits;
         const auto ldpc = ldpc_decoder::make(l);
-        gives_one_form_only(*ldpc, bits, std::vector<std::int8_t>(120));
+        check_single_form(*ldpc, bits, std::vector<std::int8_t>(120));
     }
 }
 
 // A new channel applies only after the frames in flight have finished. Until then the
 // decoder cannot take borrowed frames, and full() must return true.
-TEST(sync_decoder_channel, NewChannel_HoldsUpBorrowedFrames)
+TEST(sync_decoder_channel, NewChannelWithFramesInFlight_BorrowsNoInput)
 {
     run_options run;
     run.backend = backend::cuda;
@@ -637,7 +635,7 @@ TEST(sync_decoder_channel, NewChannel_HoldsUpBorrowedFrames)
 
 // The device lacks memory for the decoder of the new channel, and then also for the
 // decoder of the old channel. Once memory is free, reset() must make the decoder usable.
-TEST(sync_decoder_channel, NewChannelWithoutMemory_LeavesDecoderToReset)
+TEST(sync_decoder_channel, NewChannelWithoutMemory_DecodesAfterReset)
 {
     run_options run;
     run.backend = backend::cuda;

@@ -39,7 +39,7 @@ TYPED_TEST(faulty, AnyFailedCall_DoesNotChangeOutput)
             const auto o = this->decode(this->run());
             const auto failed = faults::failed();
             if (failed.empty()) {
-                continue; // fewer state queries than before, so there was no call k
+                continue; // this run had fewer state queries, so there was no call k
             }
             const auto where = "call " + std::to_string(k) + ", " + failed +
                                (for_good ? ", for good" : ", once");
@@ -61,7 +61,7 @@ TYPED_TEST(faulty, AnyFailedCall_DoesNotChangeOutput)
                 EXPECT_NE(o.errors[0].find("without loss of data"), std::string::npos);
             }
             if (!for_good) {
-                this->nothing_is_left();
+                this->expect_no_leak();
             }
         }
         EXPECT_EQ(done_without, spare && !for_good ? this->run().slots : 0);
@@ -90,7 +90,7 @@ TYPED_TEST(faulty, FailedCallOfRequestedCuda_NamesCuda)
                 EXPECT_TRUE(text.find("CUDA") != std::string::npos) << text;
             }
             if (!for_good) {
-                this->nothing_is_left();
+                this->expect_no_leak();
             }
         }
     }
@@ -140,7 +140,7 @@ TYPED_TEST(faulty, TransientError_IsRetried)
 
 // A transient error that a query of a batch's state returns may come from the batch
 // itself. The batch is then submitted again, but only a limited number of times.
-TYPED_TEST(faulty, LastingTransientError_EndsOnCpu)
+TYPED_TEST(faulty, LastingTransientError_DecodesOnCpu)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     faults::begin();
@@ -170,7 +170,7 @@ TYPED_TEST(faulty, DeviceBusyAtFirst_IsRetried)
     EXPECT_TRUE(o.errors.empty());
 }
 
-TYPED_TEST(faulty, UnsuitableDriverOrCard_IsNamed)
+TYPED_TEST(faulty, UnsuitableDriverOrCard_IsNamedInLog)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     for (const auto& [call, error, text] :
@@ -197,11 +197,11 @@ TYPED_TEST(faulty, UnsuitableDriverOrCard_IsNamed)
             EXPECT_NE(std::string(refusal.what()).find(text), std::string::npos)
                 << refusal.what();
         }
-        this->nothing_is_left();
+        this->expect_no_leak();
     }
 }
 
-TYPED_TEST(faulty, UnlockablePages_DecodeWithoutPinning)
+TYPED_TEST(faulty, UnpinnablePages_DecodeWithoutPinning)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     faults::begin();
@@ -216,7 +216,7 @@ TYPED_TEST(faulty, UnlockablePages_DecodeWithoutPinning)
             EXPECT_TRUE(this->same(o.output, expected.output));
             EXPECT_EQ(o.backend, "cuda");
             EXPECT_TRUE(o.errors.empty());
-            this->nothing_is_left();
+            this->expect_no_leak();
         }
     }
 }

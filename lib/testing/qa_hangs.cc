@@ -65,7 +65,8 @@ TYPED_TEST(faulty, EndlessWork_AbandonsDevice)
 }
 
 // A hanging device may later write to the ring, so the decoder must request that the
-// pages of the ring are replaced. It may throw device_timeout_error if they cannot be.
+// pages of the ring are replaced. If the pages cannot be replaced, the decoder may throw
+// device_timeout_error.
 TYPED_TEST(faulty, HangingDevice_LeavesRingIntact)
 {
     const leak_on_purpose leaks;
@@ -125,7 +126,7 @@ TYPED_TEST(faulty, HangingDevice_DoesNotBlockDestruction)
                 u.engine->flush();
             }
             if (!on_device()) {
-                u.engine->finish(); // otherwise a stream's first batch is not submitted
+                u.engine->finish(); // submits a stream's incomplete first batch
             }
             ASSERT_TRUE(on_device());
         }
@@ -137,7 +138,7 @@ TYPED_TEST(faulty, HangingDevice_DoesNotBlockDestruction)
 
 // A device is abandoned because a call fails while an earlier batch hangs. When that
 // batch continues, its copies must not write to memory that has been reused.
-TYPED_TEST(faulty, LateCopiesOfFailedDevice_DoNoHarm)
+TYPED_TEST(faulty, LateCopiesOfFailedDevice_DoNotChangeOutput)
 {
     const leak_on_purpose leaks;
     const auto expected = this->decode(this->run(backend::cpu));

@@ -51,7 +51,7 @@ TYPED_TEST(faulty, RingWithoutMemoryForBits_IsNotBorrowed)
     }
 }
 
-TYPED_TEST(faulty, RefusedMemory_ThrowsOrDoesNotMatter)
+TYPED_TEST(faulty, RefusedMemory_ThrowsOrDoesNotChangeOutput)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     for (const auto where : { backend::cpu, backend::automatic }) {
@@ -89,9 +89,9 @@ TYPED_TEST(faulty, RefusedMemory_ThrowsOrDoesNotMatter)
     }
 }
 
-// The start of each thread fails in a run of its own, alone or with all later starts.
+// In each run, the start of another thread fails, either alone or with all later starts.
 // Threads start when a decoder is created, and when the CPU replaces a failed device.
-TYPED_TEST(faulty, RefusedThread_ThrowsOrDoesNotMatter)
+TYPED_TEST(faulty, RefusedThread_ThrowsOrDoesNotChangeOutput)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     for (const bool device_fails : { false, true }) {
@@ -146,10 +146,11 @@ TYPED_TEST(faulty, ForkedDecoder_ThrowsInChild)
         try {
             u.push(2, 0);
         } catch (const std::runtime_error& error) {
-            const bool told = std::string(error.what()).find("created before fork()") !=
-                              std::string::npos;
+            const bool named_cause =
+                std::string(error.what()).find("created before fork()") !=
+                std::string::npos;
             u = {};
-            _exit(told ? 0 : 1);
+            _exit(named_cause ? 0 : 1);
         }
         _exit(2);
     }
@@ -191,7 +192,7 @@ TYPED_TEST(faulty, LargeBatch_IsHalvedWithoutFailedAllocation)
 }
 
 // A code that does not fit the device's memory must not affect codes prepared earlier.
-TEST(faulty_ldpc, RefusedScratchMemory_LeavesEarlierCodes)
+TEST(faulty_ldpc, RefusedScratchMemory_DoesNotAffectEarlierCodes)
 {
     ldpc::setup s;
     s.codes = { ldpc::qa::regular_code(120, 60, 1),

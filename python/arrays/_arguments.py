@@ -23,14 +23,14 @@ def refuse(name, what, allowed):
     raise ValueError(f"{name} is {what}: allowed are {allowed}")
 
 
-def integer(name, value, allowed="integers", least=-math.inf, most=math.inf):
+def integer(name, value, allowed="integers", minimum=-math.inf, maximum=math.inf):
     """Converts an integer of any type to a Python int. Refuses other values, and integers below
-    `least` or above `most`."""
+    `minimum` or above `maximum`."""
     try:
         number = operator.index(value)
     except TypeError:
         refuse(name, brief(value), allowed)
-    if not least <= number <= most:
+    if not minimum <= number <= maximum:
         refuse(name, number, allowed)
     return number
 

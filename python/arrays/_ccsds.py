@@ -43,8 +43,8 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
     """Decodes soft symbols of CCSDS telemetry (CCSDS 131.0-B), or of telecommands (CCSDS 231.0-B),
     to transfer frames.
 
-    The frames are found by their markers. The help of the block ccsds_fec_receiver describes how,
-    and the page docs/reference/ccsds.md which errors a marker may have.
+    The frames are found by their markers, as the help of the block ccsds_fec_receiver describes.
+    The page docs/reference/ccsds.md states how many errors a marker may have.
 
     Args:
         values : soft values of BPSK, QPSK or OQPSK symbols, (items,), in host memory; I
@@ -96,8 +96,7 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
           - corrected: corrected symbols per codeword, -1 if not correctable, int32 (frames,
             interleaving); (frames, 0) without Reed-Solomon; with telecommand codes the corrected
             bits of a CLTU, int32 (frames,)
-          - tail_found: with telecommand codes, whether a tail sequence ended the CLTU, bool; false
-            if frame_bytes ended it
+          - tail_found: with telecommand codes, whether a tail sequence follows the CLTU, bool
             (frames,)
           - iterations: with LDPC codes the number of iterations, uint32 (frames,)
           - channel_error_rate: bit error rate of the channel, estimated by the Viterbi decoder;
@@ -185,7 +184,7 @@ def ccsds_encode_cltu(frame, code="tc-bch", randomiser="short"):
 
     The CLTU has a start sequence, codewords, the last of which is filled with alternating bits, and
     a tail sequence, except with "tc-ldpc-512". The acquisition and idle sequences before and after
-    it are alternating bits, such as bytes of 0x55.
+    the CLTU are not included; they are alternating bits, such as bytes of 0x55.
 
     Args:
         frame : bytes of the frame, uint8 (bytes,), 1 to 16384, in host memory

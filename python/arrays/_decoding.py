@@ -35,8 +35,9 @@ class decode_status:
 
 
 def warn_of(verdict):
-    """Issues a RuntimeWarning that points at the line of the user's call, unless the verdict is
-    empty. Returns the verdict, a text about what seems wrong with the input."""
+    """Issues the verdict, a text about an apparent fault of the input, as a RuntimeWarning that
+    points at the line of the user's call. Does nothing if the verdict is empty. Returns the
+    verdict."""
     if verdict:
         level, frame = 1, sys._getframe()
         while frame.f_back and frame.f_globals.get("__name__", "").startswith(f"{__package__}._"):

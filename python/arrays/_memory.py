@@ -111,7 +111,7 @@ def to_device(array, device=0):
 
 
 def pinned_empty(shape, dtype=np.int8):
-    """Returns an uninitialised NumPy array in page-locked (pinned) memory.
+    """Returns an uninitialised NumPy array in pinned memory.
 
     A CUDA device reads such an array directly, at the full speed of its bus. Without a device,
     the array is in ordinary memory. Allocation is slow: allocate few arrays and reuse them.

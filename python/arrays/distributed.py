@@ -412,7 +412,7 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
 
     Returns:
         The number of bytes written. The items of an incomplete last frame are dropped, with a
-        RuntimeWarning that says how many.
+        RuntimeWarning that gives their number.
 
     Raises:
         ValueError : if an argument is refused; it names the argument

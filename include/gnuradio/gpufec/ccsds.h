@@ -25,8 +25,8 @@ struct ccsds_ldpc_code {
     std::string name; //!< name in ccsds_framing::code, such as "c2" or "ar4ja-1024-1/2"
     //! parameters of ldpc_code::standard()
     std::string standard, frame_size, rate;
-    unsigned sent_bits;    //!< of a codeword, without marker
-    unsigned message_bits; //!< of a transfer frame
+    unsigned sent_bits;    //!< number of sent bits of a codeword, without marker
+    unsigned message_bits; //!< number of bits of a transfer frame
 };
 
 //! Returns the LDPC codes of CCSDS.
@@ -40,7 +40,7 @@ struct ccsds_telecommand_code {
     //! "tc-ldpc-512"
     std::string name;
     bool ldpc;              //!< whether it is an LDPC code, which needs soft values
-    unsigned codeword_bits; //!< sent per codeword
+    unsigned codeword_bits; //!< number of sent bits per codeword
     unsigned message_bits;
 };
 
@@ -59,8 +59,9 @@ find_ccsds_telecommand_code(const std::string& name);
  * of "tc-ldpc-128" is that of CCSDS 231.0-B-4, corrigendum 1; "tc-ldpc-512" has none.
  * \param frame, bytes the frames, 1 to 16384 bytes
  * \param code name of a telecommand code
- * \param randomiser "none" or "short". LDPC codewords are randomised each, as the
- *        standard requires, and with the BCH code the frames, which is optional
+ * \param randomiser "none" or "short". With LDPC codes, each codeword is randomised, as
+ *    the standard requires. With the BCH code, the frames are randomised, which the
+ *    standard leaves optional
  * \throws std::invalid_argument naming the parameter, its value and what is allowed
  */
 GPUFEC_API std::vector<std::uint8_t>
@@ -103,7 +104,7 @@ struct ccsds_framing {
     //! largest number of successive frames without a marker that are kept while locked
     unsigned flywheel = 2;
     //! whether frames that could not be decoded, and frames without code whose marker is
-    //! missing, are dropped; codewords of LDPC never are
+    //! missing, are dropped; LDPC codewords are never dropped
     bool drop_failed = true;
     //! the bit, 0 or 1, that a positive soft value means
     unsigned positive_bit = 1;
@@ -180,7 +181,7 @@ public:
     //! \param soft_input whether the input is soft values
     //! \param variant instruction set; "": the best of this processor
     //! \param threads threads that decode Reed-Solomon while the frames are tracked, 1 to
-    //!        256, the caller's included. They do not change the frames
+    //!        256, the caller's included. Their number does not change the frames
     //! \throws std::invalid_argument naming the parameter, its value and what is allowed
     ccsds_frame_finder(const ccsds_framing& framing,
                        bool soft_input,
@@ -189,8 +190,8 @@ public:
     ~ccsds_frame_finder();
 
     //! Returns the number of bytes of a transfer frame or, with an LDPC code of
-    //! telemetry, of soft values of a codeword; with telecommand codes, of the bytes of a
-    //! codeword's message.
+    //! telemetry, of soft values of a codeword; with telecommand codes, the number of
+    //! message bytes per codeword.
     std::size_t frame_items() const;
     //! Returns whether frames have soft values in place of bytes (LDPC codes
     //! of telemetry).
@@ -210,9 +211,9 @@ public:
     //! Takes \p count soft values. −128 counts as −127, and 0 as an erasure.
     void push(const std::int8_t* values, std::size_t count);
     //! Returns the number of items that push() processes at a time. Frames can be pulled
-    //! before more are pushed.
+    //! before more items are pushed.
     std::size_t piece() const;
-    //! Decodes what is left at the end of the stream.
+    //! Ends the stream and decodes its last frames.
     void finish();
     //! Moves the next frame to \p frame. Returns whether there was one.
     bool pull(ccsds_frame& frame);

@@ -44,7 +44,7 @@ struct ccsds_deframer_options {
     int positive_bit = 1;
     //! ambiguities that the marker resolves. "bpsk": the sign; "qpsk": also rotation by
     //! 90 degrees and exchanged I and Q; "oqpsk": also I and Q of a pair in consecutive
-    //! symbols of the input. Behind gpu_viterbi_pbvd it is "bpsk"
+    //! symbols of the input. After gpu_viterbi_pbvd use "bpsk"
     std::string constellation = "bpsk";
 
     // Output
@@ -84,8 +84,8 @@ struct ccsds_deframer_options {
  * QPSK or OQPSK. The output is transfer frames: bytes, \p frame_bytes per frame
  * (CCSDS 131.0-B: markers in section 9, Reed-Solomon in 4, pseudo-randomiser in 10).
  *
- * The marker gives the beginning of frames at any bit, and the sign of the bits, also
- * when it changes. A search finds a marker with a tolerated number of wrong bits, and
+ * The marker shows where frames begin, at any bit, and the sign of the bits, even if the
+ * sign changes. A search finds a marker with a tolerated number of wrong bits, and
  * confirms it by decoding the frame or by the next marker. While locked, more wrong bits
  * are tolerated. Frames whose marker is missing are kept if they can be decoded, and up
  * to \p flywheel such frames otherwise. After a slip, the next frame is found again, even

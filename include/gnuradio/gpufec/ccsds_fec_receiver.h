@@ -38,8 +38,8 @@ struct ccsds_fec_receiver_options {
     //! pseudo-randomiser: "none", "short" (period of 255 bits) or "long" (131,071 bits,
     //! not with telecommand codes)
     std::string randomiser = "short";
-    //! whether bits were sent as changes of the level (NRZ-M), before a convolutional
-    //! encoder if there is one
+    //! whether the bits are NRZ-M encoded; the transmitter does so before convolutional
+    //! encoding
     bool differential = false;
 
     // Input
@@ -52,8 +52,8 @@ struct ccsds_fec_receiver_options {
     //! the bit, 0 or 1, that a positive soft value means
     int positive_bit = 1;
     //! ambiguities to resolve. "bpsk": the sign; "qpsk": also rotation by 90 degrees and
-    //! exchanged I and Q; "oqpsk": also I and Q of a pair in consecutive symbols of the
-    //! input
+    //! exchanged I and Q; "oqpsk": also an offset of one symbol between the I and the Q
+    //! of a pair
     std::string constellation = "bpsk";
     //! phase search of the convolutional code: "auto" or "off", as in gpu_viterbi_pbvd
     std::string lock = "auto";
@@ -104,20 +104,19 @@ struct ccsds_fec_receiver_options {
  * \details
  * The receiver decodes the formats of CCSDS 131.0-B: uncoded, convolutional,
  * Reed-Solomon, concatenated, and LDPC. The input is the soft values of BPSK, QPSK or
- * OQPSK symbols; those of a pair have I before Q. The output is the bytes of transfer
- * frames.
+ * OQPSK symbols, I before Q. The output is the bytes of transfer frames.
  *
  * The receiver is a chain. With a convolutional code it consists of a gpu_viterbi_pbvd,
  * whose phase search finds pairs, puncturing, rotation and code, and a ccsds_deframer,
- * which finds frames by their markers and decodes Reed-Solomon. Without one, the
- * ccsds_deframer takes the soft values. With an LDPC code, a ccsds_deframer finds the
- * codewords by their markers in the soft values, and a gpu_ldpc_dvbs2 decodes them. With
- * a telecommand code (CCSDS 231.0-B) the ccsds_deframer finds and decodes CLTUs, on the
- * CPU.
+ * which finds frames by their markers and decodes Reed-Solomon. Without a convolutional
+ * code, the ccsds_deframer takes the soft values. With an LDPC code, a ccsds_deframer
+ * finds the codewords by their markers in the soft values, and a gpu_ldpc_dvbs2 decodes
+ * them. With a telecommand code (CCSDS 231.0-B) the ccsds_deframer finds and decodes
+ * CLTUs, on the CPU.
  *
- * The tags and the PDUs are those of ccsds_deframer. With an LDPC code, \c good tells
- * whether the codeword is valid, and the dictionary has \c ldpc_iterations (long) too.
- * With a convolutional code, tags of gpu_viterbi_pbvd on bits of frames are kept.
+ * The tags and the PDUs are those of ccsds_deframer. With an LDPC code, \c good is true
+ * if the codeword is valid, and the dictionary also has \c ldpc_iterations (long). With a
+ * convolutional code, tags of gpu_viterbi_pbvd on bits of frames are kept.
  *
  * The message port \c pdus sends each frame. The message port \c status sends the status
  * messages of all blocks.
@@ -134,7 +133,8 @@ public:
 
     //! Returns the current backend, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;
-    //! Returns whether frames are being tracked.
+    //! Returns whether frames are being tracked; false while the Viterbi decoder searches
+    //! the phase.
     virtual bool locked() const = 0;
     //! Returns the channel's bit error rate according to the Viterbi decoder; NaN without
     //! a convolutional code.

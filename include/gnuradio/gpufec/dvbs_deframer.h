@@ -36,8 +36,8 @@ struct dvbs_deframer_options {
  * the Viterbi decoder has decoded a reflected constellation. 12 frames are enough: at
  * most 10 of the 96 bits of their sync bytes may be wrong. Noise gives a false alarm once
  * in 4e10 frame lengths. The frames are lost when 12 of them have more than 30 such
- * errors. The search then begins before these 12, so that a lost bit costs no packet
- * whose frames are whole.
+ * errors. The search then begins before these 12, so that a lost bit affects only the
+ * packets of damaged frames.
  *
  * A packet's bytes are spread over 12 frames. Packets of which a frame is missing, at the
  * beginning, at the end and around a lost bit, are not output. A packet with more than 8

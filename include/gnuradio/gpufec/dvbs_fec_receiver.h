@@ -83,7 +83,7 @@ public:
     virtual pmt::pmt_t lock_state() const = 0;
     //! Returns the channel's bit error rate, as channel_error_rate() of gpu_viterbi_pbvd.
     virtual double channel_error_rate() const = 0;
-    //! Returns whether frames are found.
+    //! Returns whether the Viterbi decoder is locked and frames are found.
     virtual bool synchronised() const = 0;
     //! Returns the number of packets so far.
     virtual std::uint64_t packet_count() const = 0;

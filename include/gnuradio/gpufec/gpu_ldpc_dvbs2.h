@@ -65,9 +65,10 @@ struct gpu_ldpc_dvbs2_options {
     //! "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "ccsds_tc", "wifi",
     //! "nr"
     std::string standard = "dvbs2";
-    //! a frame size of the standard, see above
+    //! a frame size of the standard, from the list in the block's description
     std::string frame_size = "normal";
-    //! a rate of the standard, see above; or a MODCOD such as "8PSK 3/4", which sets
+    //! a rate of the standard, from the same list; or a MODCOD such as "8PSK 3/4", which
+    //! sets
     //! \p constellation too
     std::string rate = "1/2";
     //! an alist or base matrix file, whose code replaces \p standard, \p frame_size and

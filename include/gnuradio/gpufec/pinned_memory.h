@@ -71,10 +71,10 @@ private:
  * \brief Memory of the caller, such as a ring buffer, to which a decoder writes its
  * output in place.
  *
- * The memory is pinned (page-locked) while the object exists, so that a GPU can write it.
- * Destroy the object before the decoder and before the memory. Output that the host must
- * process further cannot be written in place, see bytes_needed(). One bit per byte
- * requires the option bits_in_place.
+ * The memory is pinned while the object exists, so that a GPU can write it. Destroy the
+ * object before the decoder and before the memory. Output that the host must process
+ * further cannot be written in place, see bytes_needed(). One bit per byte requires the
+ * option bits_in_place.
  *
  * If the decoder abandons a device that may still write to the memory, the decoder maps
  * other pages with the same contents at the same addresses. If that fails, or if the

@@ -92,7 +92,7 @@ private:
  * \brief Makes a decoder of PPDUs.
  *
  * A frame of this decoder is a PPDU: coded_bits() channel values in, payload_bits() bits
- * out. The report on a PPDU has the largest number of iterations of its codewords and the
+ * out. The status of a PPDU has the largest number of iterations of its codewords and the
  * sum of their violated checks. select() accepts only code 0; code(0) is the code of the
  * first codeword.
  * \param ppdu the format of all PPDUs

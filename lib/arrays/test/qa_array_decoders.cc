@@ -39,7 +39,7 @@ viterbi_options lte_frames(soft_format format)
     return o;
 }
 
-TEST(viterbi_array_decoder, IncompleteFrame_IsRefusedInWords)
+TEST(viterbi_array_decoder, IncompleteFrame_IsRefusedByName)
 {
     const std::vector<std::byte> in(4 * 240);
     for (const auto& [format, frame] : { std::pair(soft_format::int8, 120),
@@ -47,10 +47,10 @@ TEST(viterbi_array_decoder, IncompleteFrame_IsRefusedInWords)
                                          std::pair(soft_format::float32, 120),
                                          std::pair(soft_format::packed4, 60) }) {
         viterbi_array_decoder decoder(lte_frames(format), false);
-        const auto rest = ": allowed are multiples of " + std::to_string(frame) +
-                          ", the items of a frame";
+        const auto suffix = ": allowed are multiples of " + std::to_string(frame) +
+                            ", the items of a frame";
         for (const int items : { 1, 100, 2 * frame - 1 }) {
-            const auto expected = "items is " + std::to_string(items) + rest;
+            const auto expected = "items is " + std::to_string(items) + suffix;
             std::vector<std::uint8_t> out(80, 7);
             EXPECT_EQ(error_of([&] { decoder.decode(in.data(), items, out.data()); }),
                       expected);
@@ -79,7 +79,7 @@ TEST(viterbi_array_decoder, IncompletePeriodOfAStream_IsDecoded)
     EXPECT_EQ(std::count(out.begin(), out.end(), 7), 0);
 }
 
-TEST(ldpc_array_decoder, Symbols_AreRefusedInWords)
+TEST(ldpc_array_decoder, SymbolInput_IsRefusedByName)
 {
     ldpc_options o;
     o.codes = { ldpc_code::dvbs2("short", "8/9") };
@@ -138,7 +138,7 @@ TEST(ldpc_array_decoder, Ppdus_AreDecodedToTheirPayloads)
     }
 }
 
-TEST(ldpc_array_decoder, CodeWithRepetition_IsRefusedInWords)
+TEST(ldpc_array_decoder, CodeWithRepetition_IsRefusedByName)
 {
     ldpc_options o;
     o.backend = backend::cpu;

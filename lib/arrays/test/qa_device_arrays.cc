@@ -78,10 +78,10 @@ void expect_of_all_kinds(const std::vector<T>& in,
             if (to == memory_kind::device && direct.count(from) == 0) {
                 continue;
             }
-            placed_array<T> given(from, in);
+            placed_array<T> placed(from, in);
             placed_array<std::uint8_t> out(
                 to, std::vector<std::uint8_t>(expected.size(), 0xee));
-            EXPECT_EQ(decode(given.data(), out.data()), "cuda");
+            EXPECT_EQ(decode(placed.data(), out.data()), "cuda");
             EXPECT_TRUE(same(out.values(), expected)) << int(from) << ' ' << int(to);
         }
     }
@@ -128,7 +128,7 @@ TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
             sync_array_decoder known(o);
             const auto count = begins.size();
             std::vector<std::uint8_t> expected(count * known.frame_bytes());
-            std::vector<sync_status> told(count), statuses(count);
+            std::vector<sync_status> expected_statuses(count), statuses(count);
             const auto run = [&](sync_array_decoder& decoder,
                                  const void* in,
                                  void* out,
@@ -137,8 +137,10 @@ TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
                     in, begins.data(), lengths.data(), count, nullptr, out, to.data());
                 return decoder.active_backend();
             };
-            EXPECT_EQ(run(known, items.data(), expected.data(), told), "cpu");
-            EXPECT_TRUE(told[0].valid && !told[2].valid && !told[6].valid);
+            EXPECT_EQ(run(known, items.data(), expected.data(), expected_statuses),
+                      "cpu");
+            EXPECT_TRUE(expected_statuses[0].valid && !expected_statuses[2].valid &&
+                        !expected_statuses[6].valid);
             o.backend = backend::cuda;
             sync_array_decoder decoder(o);
             expect_of_all_kinds(
@@ -150,12 +152,13 @@ TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
                 },
                 output == sync_output::symbols ? equal : near);
             for (std::size_t f = 0; f < count; ++f) {
-                EXPECT_EQ(statuses[f].valid, told[f].valid) << f;
-                if (told[f].valid) {
-                    EXPECT_NEAR(
-                        statuses[f].log_probability, told[f].log_probability, 1e-3);
-                    EXPECT_EQ(statuses[f].start_drift, told[f].start_drift);
-                    EXPECT_EQ(statuses[f].end_drift, told[f].end_drift);
+                EXPECT_EQ(statuses[f].valid, expected_statuses[f].valid) << f;
+                if (expected_statuses[f].valid) {
+                    EXPECT_NEAR(statuses[f].log_probability,
+                                expected_statuses[f].log_probability,
+                                1e-3);
+                    EXPECT_EQ(statuses[f].start_drift, expected_statuses[f].start_drift);
+                    EXPECT_EQ(statuses[f].end_drift, expected_statuses[f].end_drift);
                 }
             }
         }
@@ -177,9 +180,8 @@ TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
 }
 
 // Expects that arrays in each kind of memory decode to the CPU's output.
-void expect_codewords(const ldpc_options& given)
+void expect_codewords(ldpc_options o)
 {
-    auto o = given;
     constexpr std::size_t frames = 11;
     std::mt19937 random(3);
     std::vector<std::int8_t> values(o.codes[0].sent() * frames);
@@ -192,8 +194,10 @@ void expect_codewords(const ldpc_options& given)
             o.backend = backend::cpu;
             ldpc_array_decoder known(o, packed);
             std::vector<std::uint8_t> expected(frames * known.output_items());
-            std::vector<ldpc_array_decoder::status> told(frames), statuses(frames);
-            known.decode(values.data(), frames, expected.data(), told.data());
+            std::vector<ldpc_array_decoder::status> expected_statuses(frames),
+                statuses(frames);
+            known.decode(
+                values.data(), frames, expected.data(), expected_statuses.data());
             o.backend = backend::cuda;
             ldpc_array_decoder decoder(o, packed);
             expect_of_all_kinds(
@@ -203,8 +207,10 @@ void expect_codewords(const ldpc_options& given)
                 [&](const void* in, void* out) {
                     decoder.decode(in, frames, out, statuses.data());
                     for (std::size_t f = 0; f < frames; ++f) {
-                        EXPECT_EQ(statuses[f].iterations, told[f].iterations);
-                        EXPECT_EQ(statuses[f].unsatisfied, told[f].unsatisfied);
+                        EXPECT_EQ(statuses[f].iterations,
+                                  expected_statuses[f].iterations);
+                        EXPECT_EQ(statuses[f].unsatisfied,
+                                  expected_statuses[f].unsatisfied);
                     }
                     return decoder.active_backend();
                 },
@@ -241,7 +247,7 @@ TEST_F(device_arrays, CodewordsInAnyMemory_DecodeAsOnCpu)
 TEST_F(device_arrays, ManyCodewordsInAnyMemory_DecodeAsOnCpu)
 {
     if (find_cuda_devices().devices[0].name == "emulated") {
-        GTEST_SKIP() << "takes minutes emulated";
+        GTEST_SKIP() << "this test takes minutes on an emulated device";
     }
     ldpc_options o;
     o.codes = { ldpc_code::dvbs2("short", "1/2") };
@@ -263,8 +269,8 @@ TEST_F(device_arrays, ManyCodewordsInAnyMemory_DecodeAsOnCpu)
     o.backend = backend::cpu;
     ldpc_array_decoder known(o, true);
     std::vector<std::uint8_t> expected(frames * known.output_items());
-    std::vector<ldpc_array_decoder::status> told(frames), statuses(frames);
-    known.decode(values.data(), frames, expected.data(), told.data());
+    std::vector<ldpc_array_decoder::status> expected_statuses(frames), statuses(frames);
+    known.decode(values.data(), frames, expected.data(), expected_statuses.data());
     o.backend = backend::cuda;
     ldpc_array_decoder decoder(o, true);
     for (const auto kind : { memory_kind::device, memory_kind::page_locked }) {
@@ -275,7 +281,7 @@ TEST_F(device_arrays, ManyCodewordsInAnyMemory_DecodeAsOnCpu)
         EXPECT_EQ(decoder.active_backend(), "cuda");
         EXPECT_EQ(out.values(), expected) << int(kind);
         for (std::size_t f = 0; f < frames; ++f) {
-            ASSERT_EQ(statuses[f].unsatisfied, told[f].unsatisfied) << f;
+            ASSERT_EQ(statuses[f].unsatisfied, expected_statuses[f].unsatisfied) << f;
         }
     }
 }

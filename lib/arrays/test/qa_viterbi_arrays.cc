@@ -119,7 +119,7 @@ viterbi_options searching(const conv_code& code)
 
 } // namespace
 
-TEST(viterbi_arrays, LockOfAStream_GivesWhatTheStreamDecoderGives)
+TEST(viterbi_arrays, StreamWithPhaseSearch_EqualsStreamDecoder)
 {
     const auto one = conv_code::preset("dvb_1_2"), two = conv_code::preset("dvb_3_4");
     auto values = qa::transmit(one, termination::streaming, 0, 50000, 12, 1).values;
@@ -131,7 +131,7 @@ TEST(viterbi_arrays, LockOfAStream_GivesWhatTheStreamDecoderGives)
     expect_same(o, values, 3); // three lock changes: found, lost, found again
 }
 
-TEST(viterbi_arrays, LockOfTerminatedFrames_GivesWhatTheStreamDecoderGives)
+TEST(viterbi_arrays, TerminatedFramesWithPhaseSearch_EqualStreamDecoder)
 {
     const auto code = conv_code::preset("gsm");
     auto values = qa::transmit(code, termination::terminated, 189, 18900, 12, 3).values;
@@ -142,7 +142,7 @@ TEST(viterbi_arrays, LockOfTerminatedFrames_GivesWhatTheStreamDecoderGives)
     expect_same(o, values, 1);
 }
 
-TEST(viterbi_arrays, LockOnNoise_GivesNothingAndAVerdict)
+TEST(viterbi_arrays, NoiseWithPhaseSearch_GivesNoOutputAndVerdict)
 {
     std::mt19937 random(1);
     std::vector<std::int8_t> noise(100000);
@@ -159,7 +159,7 @@ TEST(viterbi_arrays, LockOnNoise_GivesNothingAndAVerdict)
     EXPECT_NE(status.verdict.find("no signal"), std::string::npos);
 }
 
-TEST(viterbi_arrays, LockThatCannotBe_IsRefused)
+TEST(viterbi_arrays, UnsupportedPhaseSearch_IsRefused)
 {
     auto o = searching(conv_code::preset("dvb_1_2"));
     o.termination = termination::tailbiting;

@@ -150,7 +150,7 @@ int ccsds_deframer_impl::general_work(int noutput_items,
         if (d_finder.pull(d_frame)) {
             emit(d_frame);
         } else if (taken < available) {
-            // A piece at a time, so that few frames wait for output.
+            // Pushes short pieces, so that few frames wait for output.
             const auto n = std::min(available - taken, d_finder.piece());
             push(in + taken * d_item_size, n);
             taken += n;
@@ -186,7 +186,7 @@ void ccsds_deframer_impl::read_tags(std::size_t available)
             tag.offset -= read + from;
         }
     };
-    // Length tags of the input say nothing about the frames.
+    // Length tags of the input are unrelated to the frames.
     d_input_tags.read(d_taken, available, fetch, [this](const tag_t& tag) {
         return d_emitter.is_length(tag.key);
     });

@@ -15,7 +15,7 @@ namespace {
 
 using options = ccsds_fec_receiver_options;
 
-// Returns the LDPC code of that name; null if it is not the name of an LDPC code.
+// Returns the LDPC code with this name; null if there is none.
 const ccsds_ldpc_code* find_ldpc(const std::string& name)
 {
     for (const auto& code : ccsds_ldpc_codes()) {
@@ -38,7 +38,7 @@ gpu_viterbi_pbvd_options viterbi_part(const options& given)
     part.lock_presets = given.lock_presets;
     part.lock_memory = given.lock_memory;
     pass_run_options(part, given);
-    part.length_tag_key = ""; // lengths of the input say nothing about frames
+    part.length_tag_key = ""; // lengths of the input are unrelated to frames
     return part;
 }
 
@@ -107,6 +107,7 @@ ccsds_fec_receiver::sptr ccsds_fec_receiver::make(const options& given)
     blocks.deframer = ccsds_deframer::make(deframer_part(given, convolutional, ldpc));
     if (convolutional) {
         blocks.viterbi = gpu_viterbi_pbvd::make(viterbi_part(given));
+        blocks.searches = folded(given.lock) == "auto";
     }
     if (ldpc) {
         blocks.ldpc = gpu_ldpc_dvbs2::make(ldpc_part(given, *ldpc));
@@ -129,7 +130,7 @@ ccsds_fec_receiver_impl::ccsds_fec_receiver_impl(const chain& blocks)
           gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
       d_blocks(blocks)
 {
-    const auto& [viterbi, deframer, ldpc, frames] = d_blocks;
+    const auto& [viterbi, deframer, ldpc, frames, searches] = d_blocks;
     message_port_register_hier_out(pmt::mp("pdus"));
     message_port_register_hier_out(pmt::mp("status"));
     if (viterbi) {
@@ -154,7 +155,7 @@ ccsds_fec_receiver_impl::ccsds_fec_receiver_impl(const chain& blocks)
 
 std::string ccsds_fec_receiver_impl::active_backend() const
 {
-    const auto& [viterbi, deframer, ldpc, frames] = d_blocks;
+    const auto& [viterbi, deframer, ldpc, frames, searches] = d_blocks;
     return viterbi ? viterbi->active_backend() : ldpc ? ldpc->active_backend() : "cpu";
 }
 

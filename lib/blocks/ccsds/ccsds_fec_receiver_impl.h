@@ -25,11 +25,18 @@ public:
         ccsds_deframer::sptr deframer;
         gpu_ldpc_dvbs2::sptr ldpc;
         ldpc_frames::sptr frames;
+        bool searches = false; //!< whether \c viterbi searches the phase
     };
     explicit ccsds_fec_receiver_impl(const chain& blocks);
 
     std::string active_backend() const override;
-    bool locked() const override { return d_blocks.deframer->locked(); }
+    bool locked() const override
+    {
+        // While the phase is searched, the deframer receives no bits, and cannot lose its
+        // frames.
+        return (!d_blocks.searches || d_blocks.viterbi->locked()) &&
+               d_blocks.deframer->locked();
+    }
     double channel_error_rate() const override
     {
         return d_blocks.viterbi ? d_blocks.viterbi->channel_error_rate() : NAN;

@@ -21,7 +21,7 @@ namespace gr::gpufec {
  * \brief Converts packed messages of gpu_ldpc_dvbs2 to transfer frames.
  *
  * The tags ccsds_frame, ldpc_valid and ldpc_iterations of each frame become one tag
- * ccsds_frame, whose entry \c good says whether the frame is valid.
+ * ccsds_frame, whose entry \c good is true if the frame is valid.
  */
 class ldpc_frames : public gr::block
 {

@@ -21,7 +21,8 @@
 
 namespace gr::gpufec {
 
-//! Interface by which the upstream block asks whether this block reads input in place.
+//! Interface through which the upstream block finds out whether this block may read its
+//! input in place.
 class ring_borrower
 {
 public:

@@ -515,7 +515,13 @@ private:
             const bool stuck = !has_capacity || held_up() || ring_full ||
                                (d_finished && !engine().done());
             const bool idle = in.taken == before && second.taken + given + arrived == 0;
-            if (!idle || !stuck || !engine().wait(longest_sleep)) {
+            if (!idle || !stuck) {
+                break;
+            }
+            if (!engine().wait(longest_sleep)) {
+                if (!has_capacity) {
+                    wait_for_reader();
+                }
                 break;
             }
         }
@@ -550,6 +556,21 @@ private:
             return Block::WORK_DONE;
         }
         return given;
+    }
+
+    // Waits until the downstream block has taken items or a message has arrived. Without
+    // this wait, the scheduler would call general_work() again and again while the output
+    // has space for an output multiple, but not for a batch.
+    void wait_for_reader()
+    {
+        auto& changes = this->detail()->d_tpb;
+        // stop() interrupts the thread, but this call must return its counts of items.
+        boost::this_thread::disable_interruption without_interruption;
+        gr::thread::scoped_lock guard(changes.mutex);
+        changes.output_cond.timed_wait(
+            guard, boost::posix_time::milliseconds(longest_sleep.count()), [&changes] {
+                return changes.output_changed;
+            });
     }
 
     // Copies items from the scheduler's buffer to the memory of device_ports, which \p in

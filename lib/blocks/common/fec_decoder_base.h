@@ -7,8 +7,8 @@
  * The blocks async_decoder and tagged_decoder allocate buffers from rate() and their MTU.
  * For each PDU they derive a frame size in bits from the PDU's length and pass it to
  * set_frame_size(). Then they call generic_work(), even if the size was refused. The
- * decoder object knows neither the MTU nor the PDU's length, but must return values with
- * which neither gr-fec nor the object accesses memory outside those buffers:
+ * decoder object receives neither the MTU nor the PDU's length, but must return values
+ * with which neither gr-fec nor the object accesses memory outside those buffers:
  *  - A caller that calls rate() but not get_input_size() has not subtracted the tail from
  *    the frame size. Such callers are async_decoder with packed output, and
  *    tagged_decoder of GNU Radio 3.10.5.

@@ -46,7 +46,7 @@ public:
      * \brief Takes items of one frame, or drops items between frames. The current frame
      * must not be complete().
      *
-     * \param items the items, whose tags on_tag() has seen
+     * \param items the items; their tags have been passed to on_tag()
      * \param first index in the stream of the first item
      * \param count number of items
      * \returns the number of items taken; 0 if a tag has ended the frame

@@ -54,7 +54,7 @@ void set_run_options(run_options& run, const Options& given)
     check_port_memory(run, given.io);
 }
 
-//! Sets those options of a decoder in a hierarchical block that say how it runs.
+//! Sets the run options of a decoder in a hierarchical block.
 template <class Part, class Options>
 void pass_run_options(Part& part, const Options& given)
 {

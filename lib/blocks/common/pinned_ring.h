@@ -36,7 +36,7 @@ public:
                 return {};
             }
             d_memory.reset();
-            reason = "cannot be page-locked, or the device lacks memory";
+            reason = "cannot be pinned, or the device lacks memory";
         }
         return "its buffer of " + std::to_string(bytes >> 10) + " KiB " + reason + "; " +
                std::to_string(needed >> 10) + " KiB are needed";

@@ -18,8 +18,8 @@ namespace gr::gpufec {
 
 namespace {
 
-// Size of the memory of the host through which items pass if the decoder does not read or
-// write in place.
+// Size of the host buffer through which items pass if the decoder does not read or write
+// in place.
 constexpr std::size_t host_bytes = 4u << 20;
 
 bool is_before(const std::string& version, int api, int minor)
@@ -39,8 +39,8 @@ std::vector<std::string> warning_of_readers(const gr::buffer& buffer, const char
     }
     return { "the buffer of the " + std::string(port) + " in device memory has " +
              std::to_string(readers) + " readers, with which GNU Radio " + gr::version() +
-             " deadlocks (mended after 3.10.12 by gnuradio pull request 8029): copy the "
-             "items by a block for each reader" };
+             " deadlocks (fixed after 3.10.12 by gnuradio pull request 8029): insert "
+             "a block that copies the items to one output port per reader" };
 }
 
 } // namespace
@@ -92,10 +92,10 @@ gr::io_signature::sptr output_port(port_memory io, std::size_t item_bytes)
                : gr::io_signature::make(1, 1, item_bytes);
 }
 
-// Begins a stream whose batches of all slots need \p needed bytes; 0: the decoder does
-// not access the memory in place. \p beginning is the device address of the scheduler's
-// buffer, \p margin the number of bytes that this buffer must have besides those needed.
-// Returns whether the decoder accesses the memory in place.
+// Prepares the port for a stream. \p needed is the number of bytes of the batches of all
+// slots; 0 if the decoder does not access memory in place. \p beginning is the device
+// address of the scheduler's buffer, and \p margin the number of bytes that this buffer
+// must have in addition. Returns whether the decoder accesses memory in place.
 template <class Memory>
 bool device_ports::port<Memory>::begin(decoder& d,
                                        int device,
@@ -115,7 +115,8 @@ bool device_ports::port<Memory>::begin(decoder& d,
                 return true;
             }
         }
-        // While all slots are in flight, the ring has space for another half.
+        // The ring has 1.5 times the bytes of all slots, so that space remains while all
+        // slots are in flight.
         memory.reset();
         ring = device_ring::make(device, needed + needed / 2, item);
         bytes = ring->size();
@@ -131,7 +132,7 @@ bool device_ports::port<Memory>::begin(decoder& d,
 template <class Memory>
 void device_ports::port<Memory>::reset()
 {
-    memory.reset(); // before the memory itself
+    memory.reset(); // unpins the memory of the buffer or ring
     buffer.reset();
     ring.reset();
     offset = 0;
@@ -170,8 +171,8 @@ device_ports::begin(decoder& d, const gr::block& block, bool in_place)
                     in->_read_pointer(0),
                     in_place ? pinned_input::bytes_needed(d) : 0,
                     in->link()->output_multiple() * d_in.item)) {
-        messages.push_back(
-            "the input passes the host, because this decoder does not read it in place");
+        messages.push_back("the input is copied through host memory, because this "
+                           "decoder does not read it in place");
     }
     return messages;
 }
@@ -190,8 +191,9 @@ device_ports::begin_output(decoder& d, const gr::block& block, bool in_place)
                      needed,
                      needed) &&
         !d_stopped) {
-        messages.push_back("the output passes the host, because this decoder does not "
-                           "write it in place");
+        messages.push_back(
+            "the output is copied through host memory, because this decoder does not "
+            "write it in place");
     }
     return messages;
 }

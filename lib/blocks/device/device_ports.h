@@ -34,8 +34,8 @@ gr::io_signature::sptr output_port(port_memory io, std::size_t item_bytes);
  * If the scheduler's buffer is mapped twice and holds the batches of all slots, the
  * decoder reads and writes its items in place. Otherwise, the buffer may move its items,
  * and items are copied, within the device, to a ring that the decoder reads in place.
- * Output goes the same way back. All copies have ended when a call returns, so that
- * consume() and produce() may follow.
+ * Output is copied likewise from such a ring. All copies have ended when a call returns,
+ * so that consume() and produce() may follow.
  *
  * If the decoder cannot read input or write output in place, the items pass through host
  * memory.
@@ -54,7 +54,8 @@ public:
     //! \throws std::runtime_error if the device lacks memory, or if the port's buffer
     //!         belongs to another device or is not in device memory
     std::vector<std::string> begin(decoder& d, const gr::block& block, bool in_place);
-    //! Prepares the output, likewise, at the beginning of a stream and after stop().
+    //! Prepares the output at the beginning of a stream and after stop(). Otherwise like
+    //! begin().
     std::vector<std::string>
     begin_output(decoder& d, const gr::block& block, bool in_place);
     //! Ends access to the scheduler's buffers. Later output of the same stream passes

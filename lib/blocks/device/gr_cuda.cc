@@ -12,7 +12,7 @@ namespace gr::gpufec::gr_cuda {
 namespace {
 
 // gr-cuda of 2021 has no events: its blocks return when their work on the device has
-// ended, so nobody has to wait.
+// ended, so there is nothing to wait for.
 template <class Buffer, class = void>
 struct events {
     static bool wait_for_items(Buffer&, void*) { return false; }

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The buffers of gr-cuda, as far as the blocks use them. gr_cuda.cc is built if gr-cuda
- * is found, no_gr_cuda.cc otherwise. */
+/* Functions of gr-cuda's buffers that the blocks use. gr_cuda.cc is built if gr-cuda is
+ * found, no_gr_cuda.cc otherwise. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_DEVICE_GR_CUDA_H
 #define INCLUDED_GPUFEC_BLOCKS_DEVICE_GR_CUDA_H

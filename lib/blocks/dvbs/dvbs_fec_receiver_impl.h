@@ -25,7 +25,11 @@ public:
     bool locked() const override { return d_decoder->locked(); }
     pmt::pmt_t lock_state() const override { return d_decoder->lock_state(); }
     double channel_error_rate() const override { return d_decoder->channel_error_rate(); }
-    bool synchronised() const override { return d_deframer->synchronised(); }
+    bool synchronised() const override
+    {
+        // Without a lock the deframer receives no bits, and cannot lose its frames.
+        return d_decoder->locked() && d_deframer->synchronised();
+    }
     std::uint64_t packet_count() const override { return d_deframer->packet_count(); }
     std::uint64_t packet_error_count() const override
     {

@@ -50,7 +50,7 @@ void expect_equal(const pmt::pmt_t& wanted, const pmt::pmt_t& found)
 
 // Successive frames differ in few entries, so that most entries are shared. A dictionary
 // must not change when later ones are made.
-TEST(CcsdsFrameState, SuccessiveFrames_HaveTheEntriesOfEachFrame)
+TEST(CcsdsFrameState, SuccessiveFrames_EqualUnsharedDictionaries)
 {
     std::mt19937 random(1);
     frame_state state(false);

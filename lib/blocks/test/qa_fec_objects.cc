@@ -110,8 +110,8 @@ bytes packed(const bytes& bits, bool reversed)
     return result;
 }
 
-// A kind of decoder object: its factory, and a function that returns the information bits
-// and the soft values of a random frame of about `about` soft values.
+// A type of decoder object: its factory, and a function that returns the information bits
+// and the soft values of a random frame with about `about` soft values.
 struct kind {
     std::string name;
     double rate;
@@ -257,7 +257,7 @@ TEST_P(FecObjects, PdusOfRandomLength_StayInsideTheirBuffers)
                 EXPECT_EQ(*found, *expected);
             } else if (!rounds() && number(3) == 0) {
                 pdu_decoder fresh(k.make(), packs, reversed, mtu);
-                EXPECT_EQ(found, fresh(values)) << "depends on earlier PDUs";
+                EXPECT_EQ(found, fresh(values)) << "output depends on earlier PDUs";
             }
         }
     }
@@ -266,7 +266,7 @@ TEST_P(FecObjects, PdusOfRandomLength_StayInsideTheirBuffers)
     RecordProperty("pdus", all);
 }
 
-TEST_P(FecObjects, CallsInAnyOrder_ReadAndWriteTheSizesTold)
+TEST_P(FecObjects, CallsInAnyOrder_StayInsideReturnedSizes)
 {
     std::mt19937 random(2);
     const auto number = [&](unsigned most) { return unsigned(random() % (most + 1)); };

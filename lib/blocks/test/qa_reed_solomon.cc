@@ -97,7 +97,7 @@ std::vector<reed_solomon_code> codes()
 
 } // namespace
 
-TEST(GrFec, Parity_EqualsThatOfGrFec)
+TEST(GrFec, Encode_ParityEqualsGrFec)
 {
     std::mt19937 random(11);
     for (const auto& code : codes()) {
@@ -116,7 +116,7 @@ TEST(GrFec, Parity_EqualsThatOfGrFec)
     }
 }
 
-TEST(GrFec, ErrorsAndErasures_AreCorrectedAsByGrFec)
+TEST(GrFec, ErrorsAndErasures_CorrectedAsByGrFec)
 {
     std::mt19937 random(12);
     for (const auto& code : codes()) {

@@ -8,7 +8,7 @@
 
 using namespace gr::gpufec;
 
-TEST(tag_queue, TagsInAnyOrder_LeaveByItem)
+TEST(tag_queue, TagsHeldInAnyOrder_LeaveSortedByItem)
 {
     tag_queue queue;
     for (const std::uint64_t offset : { 5, 2, 7, 2, 6, 0, 2 }) {

@@ -114,12 +114,14 @@ void conv_encoder_impl::encode(const std::vector<std::uint8_t>& items,
         coded.resize(sent);
         unpack_bits(d_coded.data(), 0, sent, coded.data());
     } else if (stream) {
-        keep_rest(coded, d_left_bits + sent);
+        hold_incomplete_byte(coded, d_left_bits + sent);
     }
 }
 
-// Moves the last byte of \p coded, which has \p bits bits, to d_left if it is incomplete.
-void conv_encoder_impl::keep_rest(std::vector<std::uint8_t>& coded, std::size_t bits)
+// Moves the last byte to d_left if `bits`, the number of bits in `coded`, is no multiple
+// of 8.
+void conv_encoder_impl::hold_incomplete_byte(std::vector<std::uint8_t>& coded,
+                                             std::size_t bits)
 {
     d_left_bits = bits % 8;
     if (d_left_bits > 0) {

@@ -30,7 +30,7 @@ private:
     bool unsent() const override { return d_left_bits > 0; }
     void finish(std::vector<std::uint8_t>& coded) override;
     std::uint64_t output_of_item(std::uint64_t item) const override;
-    void keep_rest(std::vector<std::uint8_t>& coded, std::size_t bits);
+    void hold_incomplete_byte(std::vector<std::uint8_t>& coded, std::size_t bits);
 
     const conv_code d_code;
     const termination d_ends;

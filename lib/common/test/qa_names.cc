@@ -30,7 +30,7 @@ std::size_t first_line(const std::string& text)
 
 } // namespace
 
-TEST(names, KnownLists_DifferMoreThanInCaseAndDashes)
+TEST(names, KnownNames_StayDistinctAfterFolding)
 {
     std::vector<name_list> lists{ preset_names(), ldpc_code::standards() };
     for (const auto& standard : ldpc_code::standards()) {

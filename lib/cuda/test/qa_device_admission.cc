@@ -74,7 +74,7 @@ TEST_F(device_admission_test, OthersActive_LongBatchesAreLimited)
     EXPECT_EQ(woken, "a");
     EXPECT_EQ(a.begin(3, start), 1u);
     // s is no longer active, so a is not limited.
-    EXPECT_EQ(a.begin(3, start + 2 * device_admission::at_work), 3u);
+    EXPECT_EQ(a.begin(3, start + 2 * device_admission::active_time), 3u);
 }
 
 TEST_F(device_admission_test, SeveralWaiting_LongestWaitIsWokenFirst)
@@ -105,8 +105,8 @@ TEST_F(device_admission_test, SeveralWaiting_LongestWaitBeginsFirst)
     a.place.end(start + 6us);
     EXPECT_EQ(woken, "bcacb");
     EXPECT_EQ(a.begin(1, start + 7us), 0u);
-    // b's precedence ends after \c kept.
-    EXPECT_EQ(a.begin(1, start + 2 * device_admission::kept), 1u);
+    // b has precedence for \c precedence_time only.
+    EXPECT_EQ(a.begin(1, start + 2 * device_admission::precedence_time), 1u);
     // With no batch running, nothing would wake decoder a, so it begins at once.
     a.place.end(start + 8us);
     b.place.end(start + 9us);

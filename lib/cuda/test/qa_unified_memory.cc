@@ -66,7 +66,7 @@ TYPED_TEST(unified, SlotsThatCannotBePinned_AreCopied)
 }
 
 #ifdef GPUFEC_EMULATED
-TYPED_TEST(unified, DeviceWithPageTablesOfTheHost_NeedsNoPinning)
+TYPED_TEST(unified, DeviceWithHostPageTables_NeedsNoPinning)
 {
     EXPECT_EQ(this->copies("all", false), 0u);
 }
@@ -87,9 +87,9 @@ using borrowed_input =
                    kind<sync_borrowed<sync_mode::stream, std::uint8_t>, true>>;
 TYPED_TEST_SUITE(unified_borrowed, borrowed_input);
 
-// A stream's search has its tables and its items at fixed offsets of one buffer, so
-// borrowed items are copied there.
-TYPED_TEST(unified_borrowed, BorrowedInput_GivesTheSameOutputWithFewerCopies)
+// In streams, the frame search reads tables and items at fixed offsets of one buffer, so
+// borrowed items are still copied to that buffer.
+TYPED_TEST(unified_borrowed, BorrowedInput_GivesSameOutputWithFewerCopies)
 {
     const auto before = this->copies("");
     EXPECT_LT(this->copies("pinned"), before);

@@ -72,7 +72,7 @@ TEST(Ccsds, CleanStream_GivesEveryFrameInEveryFormat)
         const auto framing = framing_of(code, bytes_of_frame, interleaving, randomiser);
         telemetry sent(framing, bytes_of_frame > 2000 ? 4 : 12, 5);
         sent.insert(0, 77, 1);
-        // An uncoded frame of one byte needs a marker behind it.
+        // An uncoded frame of one byte is found only with a marker after it.
         for (const std::size_t piece : { 1u, 97u, 100000u }) {
             ccsds_frame_finder finder(framing, false);
             EXPECT_EQ(sent.period, finder.period());
@@ -93,7 +93,7 @@ TEST(Ccsds, CleanStream_GivesEveryFrameInEveryFormat)
     }
 }
 
-TEST(Ccsds, EveryBitPhaseAndPolarity_IsFound)
+TEST(Ccsds, StreamAtAnyBitPhaseAndPolarity_GivesFrames)
 {
     const auto framing = framing_of("ccsds-223", 60);
     for (std::size_t phase = 0; phase < 16; ++phase) {
@@ -184,7 +184,7 @@ TEST(Ccsds, SlipInAnyField_CostsOnlyTheFramesThatItDamages)
                 }
                 if (finder.counts().corrected > 0 || code != std::string("none")) {
                     EXPECT_EQ(1, std::count(found.begin(), found.end(), sent.frames[4]));
-                    // Coded: every frame is one that was sent.
+                    // With a code, every output frame equals a sent frame.
                     for (const auto& frame : found) {
                         EXPECT_EQ(
                             1, std::count(sent.frames.begin(), sent.frames.end(), frame));
@@ -258,7 +258,7 @@ TEST(Ccsds, InversionNearTheEndsOfAFrame_GivesNoComplement)
     }
 }
 
-TEST(Ccsds, CutFrame_IsReplacedByTheNextOne)
+TEST(Ccsds, TruncatedFrame_IsReplacedByNextFrame)
 {
     for (const auto* const code : { "ccsds-223", "none" }) {
         const auto framing = framing_of(code, 223);
@@ -274,7 +274,8 @@ TEST(Ccsds, CutFrame_IsReplacedByTheNextOne)
     }
 }
 
-// The last frame then begins before its expected place and ends with the stream.
+// After the slip, the last frame begins before its expected place and ends with the
+// stream.
 TEST(Ccsds, SlipBeforeTheLastFrame_CostsOneFrame)
 {
     const auto framing = framing_of("ccsds-223", 223);
@@ -288,7 +289,7 @@ TEST(Ccsds, DamagedMarkers_AreBridgedByTheFlywheel)
     auto framing = framing_of("ccsds-223", 223);
     telemetry sent(framing, 10, 12);
     for (const std::size_t frame : { 2u, 3u, 4u, 5u }) {
-        sent.flip(frame * sent.period, 16); // half of the marker, so it is missing
+        sent.flip(frame * sent.period, 16); // half of the marker's bits: not found
     }
     ccsds_frame_finder finder(framing, false);
     EXPECT_EQ(sent.frames, contents(find_frames(finder, sent.packed())));
@@ -302,6 +303,32 @@ TEST(Ccsds, DamagedMarkers_AreBridgedByTheFlywheel)
     EXPECT_EQ(without(uncoded, { 2, 3 }), received(framing, uncoded));
     framing.drop_failed = false;
     EXPECT_EQ(uncoded.frames, received(framing, uncoded));
+}
+
+// Behind a Viterbi decoder, the first bits of a stream have many errors.
+TEST(Ccsds, FirstFrameWithDamagedMarker_IsTakenIfItCanBeDecoded)
+{
+    for (const std::size_t before : { 0u, 77u, 5000u }) {
+        for (const bool damaged : { false, true }) {
+            const auto framing = framing_of("ccsds-223", 223);
+            telemetry sent(framing, 4, 31);
+            sent.insert(0, before, 3);
+            for (std::size_t i = 0; i < 8; ++i) {
+                sent.bits[before + 3 * i] ^= 1;
+            }
+            if (damaged) {
+                sent.flip(before + 32, 300);
+            }
+            for (const std::size_t piece : { 7u, 100000u }) {
+                ccsds_frame_finder finder(framing, false);
+                const auto found = find_frames(finder, sent.packed(), piece);
+                EXPECT_EQ(contents(found), damaged ? without(sent, { 0 }) : sent.frames);
+                EXPECT_EQ(finder.counts().locks, 1u);
+                EXPECT_EQ(finder.counts().missed, damaged ? 0u : 1u);
+                EXPECT_EQ(found[0].position, before + (damaged ? sent.period : 0));
+            }
+        }
+    }
 }
 
 TEST(Ccsds, CorrectedSymbols_AreCountedPerCodeword)
@@ -392,7 +419,7 @@ TEST(Ccsds, FramesBetweenNoise_AreFoundAgain)
     EXPECT_EQ(4u, finder.counts().losses + 1);
 }
 
-TEST(Ccsds, WrongParameters_AreNamed)
+TEST(Ccsds, WrongParameters_VerdictNamesThem)
 {
     struct {
         ccsds_framing sent, set;
@@ -469,7 +496,7 @@ std::vector<std::int8_t> soft_codeword(const bytes& frame, const ccsds_framing& 
     return soft;
 }
 
-TEST(Ccsds, LdpcCodewords_LeaveAlignedInRightPolarity)
+TEST(Ccsds, LdpcCodewords_AreOutputAlignedInRightPolarity)
 {
     for (const auto& code : ccsds_ldpc_codes()) {
         const auto framing = framing_of(code.name, 0, 1, "long");
@@ -549,7 +576,7 @@ TEST(Ccsds, NoiseAsSoftValues_GivesNoFrames)
     }
 }
 
-TEST(Ccsds, Variants_GiveTheSameFrames)
+TEST(Ccsds, EveryInstructionSet_GivesTheSameFrames)
 {
     const auto framing = framing_of("ccsds-223", 1115, 5);
     telemetry sent(framing, 5, 22);
@@ -561,9 +588,9 @@ TEST(Ccsds, Variants_GiveTheSameFrames)
     }
 }
 
-// Several threads decode frames before the tracker asks for them, also where it then
-// looks elsewhere.
-TEST(Ccsds, Threads_GiveTheSameFrames)
+// Several threads decode frames in advance, including frames that the tracker then does
+// not use.
+TEST(Ccsds, SeveralThreads_GiveTheSameFrames)
 {
     auto framing = framing_of("ccsds-223", 223);
     framing.constellation = "qpsk";

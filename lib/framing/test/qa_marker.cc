@@ -37,7 +37,7 @@ bool bit_of(const bytes& all, std::size_t bit)
     return all[bit / 8] >> (7 - bit % 8) & 1;
 }
 
-// Writes a marker at a bit.
+// Writes a marker that begins at bit `at`.
 void write_marker(bytes& all, std::size_t at, const sync_marker& marker, bool inverted)
 {
     for (unsigned i = 0; i < marker.bits; ++i) {
@@ -59,7 +59,7 @@ all_hits(const marker_search& search, const bytes& all, std::size_t from, std::s
     return hits;
 }
 
-TEST(SyncMarker, Chance_IsTheBinomialTail)
+TEST(SyncMarker, ChanceOfMarker_EqualsBinomialTail)
 {
     EXPECT_DOUBLE_EQ(std::ldexp(1, -32), chance_of_marker(32, 0));
     EXPECT_DOUBLE_EQ(std::ldexp(1 + 32 + 496 + 4960, -32), chance_of_marker(32, 3));
@@ -98,7 +98,7 @@ TEST(SyncMarker, ImpossibleFalseAlarm_IsRefused)
     EXPECT_NO_THROW(tolerance(ccsds_ar4ja_marker, 2112, 2, 1e-20));
 }
 
-TEST(MarkerSearch, RandomBits_HitsEqualThoseOfDefinition)
+TEST(MarkerSearch, RandomBits_HitsEqualDefinition)
 {
     std::mt19937 random(7);
     const sync_marker start{ 0xEB90, 16 };
@@ -162,7 +162,7 @@ TEST(Randomiser, Sequences_BeginAsPublishedAndHaveTheirPeriods)
     EXPECT_EQ(bytes(9), randomiser_sequence("none", 9));
     EXPECT_THROW(randomiser_sequence("medium", 9), std::invalid_argument);
 
-    // In bytes, an odd period in bits is the period too.
+    // If the period in bits is odd, the bytes repeat with the same number of bytes.
     for (const auto& [name, period] : { std::pair("short", 255u), { "long", 131071u } }) {
         const auto all = randomiser_sequence(name, period + 200);
         EXPECT_TRUE(std::equal(all.begin(), all.begin() + 200, all.begin() + period));
@@ -170,11 +170,11 @@ TEST(Randomiser, Sequences_BeginAsPublishedAndHaveTheirPeriods)
         for (unsigned bit = 0; bit < period; ++bit) {
             ones += bit_of(all, bit);
         }
-        EXPECT_EQ((period + 1) / 2, ones) << "a sequence of maximal length";
+        EXPECT_EQ((period + 1) / 2, ones) << "not a sequence of maximal length";
     }
 }
 
-// The orientations by their definition, on single bits.
+// Returns a bit in an orientation, by the definition of orientations.
 bool oriented(const bytes& all, std::size_t bit, const orientation& o)
 {
     const bool second = bit % 2 != o.first;
@@ -182,7 +182,7 @@ bool oriented(const bytes& all, std::size_t bit, const orientation& o)
     return bit_of(all, from) != (second && o.complement);
 }
 
-TEST(ReceivedBits, Orientations_AreThoseOfDefinition)
+TEST(ReceivedBits, Orientations_EqualDefinition)
 {
     const auto all = random_bytes(512, 17);
     std::vector<std::int8_t> soft(8 * all.size());

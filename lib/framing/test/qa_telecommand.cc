@@ -45,7 +45,8 @@ void append(bytes& bits, const bytes& packed)
 // CLTUs with idle sequences of alternating bits between them, one bit per byte.
 struct uplink {
     std::vector<bytes> frames;
-    std::vector<std::size_t> starts, ends; // of the start and after the tail sequences
+    std::vector<std::size_t> starts,
+        ends; // first bits of start sequences, and after tail sequences
     bytes bits;
 
     uplink(const ccsds_framing& framing, const std::vector<std::size_t>& sizes)
@@ -60,7 +61,7 @@ struct uplink {
             ends.push_back(bits.size());
             append(bits, bytes(8, 0x55));
         }
-        append(bits, bytes(64, 0x55)); // room for a codeword to fail
+        append(bits, bytes(64, 0x55)); // no codeword can be decoded here
     }
 
     std::vector<std::int8_t> soft(double sigma = 0, double steps = 20) const
@@ -84,7 +85,7 @@ std::vector<ccsds_frame> receive(const ccsds_framing& framing,
     return find_frames(finder, values, piece);
 }
 
-// Expects the frames, followed by less than a message of fill.
+// Expects the frames, each followed by fill shorter than a message.
 void expect_frames(const std::vector<bytes>& frames,
                    const std::vector<ccsds_frame>& found,
                    const ccsds_framing& framing)
@@ -118,7 +119,7 @@ std::string refusal(const ccsds_framing& framing, bool soft = true)
 } // namespace
 
 // The first bits of the sequence in CCSDS 231.0-B, section 6, and its period.
-TEST(Telecommand, Randomiser_IsThatOfTheStandard)
+TEST(Telecommand, Randomiser_EqualsStandardSequence)
 {
     const auto sequence = framing::randomiser_sequence("telecommand", 512);
     EXPECT_EQ(bytes(sequence.begin(), sequence.begin() + 5),
@@ -152,7 +153,7 @@ TEST(Telecommand, Randomiser_IsThatOfTheStandard)
 }
 
 // The parity bits are computed by a shift register, one message bit after the other.
-TEST(Telecommand, BchCodewords_AreThoseOfAShiftRegister)
+TEST(Telecommand, BchCodewords_EqualShiftRegisterOutput)
 {
     std::mt19937_64 random(3);
     for (int trial = 0; trial < 1000; ++trial) {
@@ -191,10 +192,10 @@ TEST(Telecommand, Bch_CorrectsOneErrorAndDetectsTwo)
     EXPECT_EQ(bch.correct(tail), -1);
 }
 
-// CLTUs of other encoders: the tests of yamcs (BchCltuGeneratorTest.java) have the first
-// one, without randomiser, and those of dariol83/ccsds (TcEncoderTest.java) the second
-// one, with it.
-TEST(Telecommand, BchCltus_AreThoseOfOtherEncoders)
+// CLTUs of other encoders: the first is from the tests of yamcs
+// (BchCltuGeneratorTest.java), without randomiser, the second from those of
+// dariol83/ccsds (TcEncoderTest.java), with randomiser.
+TEST(Telecommand, BchCltus_EqualThoseOfOtherEncoders)
 {
     const auto of_hex = [](const std::string& hex) {
         bytes all;
@@ -218,7 +219,7 @@ TEST(Telecommand, BchCltus_AreThoseOfOtherEncoders)
                      "C5C5C5C5C5C5C579"));
 }
 
-TEST(Telecommand, LdpcCltus_AreThoseOfTheStandard)
+TEST(Telecommand, LdpcCltus_EqualStandard)
 {
     const bytes frame(8, 0x22);
     const auto shorter = ccsds_encode_cltu(frame.data(), 8, "tc-ldpc-128", "short");
@@ -407,7 +408,7 @@ TEST(Telecommand, MissingTail_LosesNoFrame)
     }
 }
 
-TEST(Telecommand, CutCltu_GivesWhatWasReceived)
+TEST(Telecommand, CutCltu_GivesReceivedCodewords)
 {
     for (const auto* const code : all_codes) {
         const auto framing = framing_of(code);
@@ -460,7 +461,7 @@ TEST(Telecommand, ErrorsInTheStartSequence_AreToleratedUpToTheLimit)
 
 // The numbers of false starts in noise are those of the formula, within four standard
 // deviations.
-TEST(Telecommand, Noise_HasAsManyFalseStartsAsTheFormulaSays)
+TEST(Telecommand, Noise_NumberOfFalseStartsFollowsFormula)
 {
     for (const auto& [code, false_alarm] : { std::pair("tc-bch-detect", 1e-6),
                                              { "tc-bch-detect", 1e-3 },
@@ -528,7 +529,7 @@ TEST(Telecommand, NoiseInPieces_GivesTheSameFrames)
     }
 }
 
-TEST(Telecommand, KnownLength_CutsTheFill)
+TEST(Telecommand, KnownFrameLength_RemovesFill)
 {
     for (const auto* const code : all_codes) {
         auto framing = framing_of(code);
@@ -541,7 +542,35 @@ TEST(Telecommand, KnownLength_CutsTheFill)
     }
 }
 
-TEST(Telecommand, WrongRandomiserOfLdpc_IsTold)
+TEST(Telecommand, KnownLength_TellsWhetherATailFollows)
+{
+    // 98 and 64 bytes fill whole codewords. Both ends of the CLTU coincide then.
+    for (const auto* const code : { "tc-bch", "tc-ldpc-128" }) {
+        auto framing = framing_of(code);
+        framing.frame_bytes = std::string(code) == "tc-bch" ? 98 : 64;
+        const uplink sent(framing, { framing.frame_bytes, framing.frame_bytes });
+        for (const auto& frame : receive(framing, sent.soft())) {
+            EXPECT_TRUE(frame.tail_found) << code;
+        }
+        // A longer CLTU has a codeword there.
+        framing.frame_bytes -= 8;
+        const auto found = receive(framing, sent.soft());
+        ASSERT_EQ(found.size(), 2u) << code;
+        for (const auto& frame : found) {
+            EXPECT_FALSE(frame.tail_found) << code;
+            EXPECT_EQ(frame.bytes.size(), framing.frame_bytes);
+        }
+        // The end of the stream may cut off the tail.
+        auto values = sent.soft();
+        framing.frame_bytes += 8;
+        values.resize(sent.ends[0] - 1);
+        ccsds_frame_finder finder(framing, true);
+        EXPECT_EQ(find_frames(finder, values).size(), 1u);
+        EXPECT_EQ(finder.counts().cut, 0u);
+    }
+}
+
+TEST(Telecommand, WrongRandomiserOfLdpc_GivesVerdict)
 {
     const uplink sent(framing_of("tc-ldpc-128", "none"),
                       std::vector<std::size_t>(10, 64));
@@ -567,29 +596,27 @@ TEST(Telecommand, Reset_BeginsANewStream)
     EXPECT_EQ(finder.counts().frames, 1u);
 }
 
-TEST(Telecommand, refusals)
+TEST(Telecommand, InvalidParameters_AreRefusedWithReason)
 {
     auto framing = framing_of("tc-bch", "long");
     EXPECT_EQ(refusal(framing), "randomiser is \"long\": allowed are none and short");
     framing = framing_of("tc-bch");
     framing.interleaving = 2;
-    EXPECT_EQ(refusal(framing),
-              "interleaving is 2: allowed are with telecommand codes 1");
+    EXPECT_EQ(refusal(framing), "interleaving is 2: allowed is 1 with telecommand codes");
     framing = framing_of("tc-bch");
     framing.constellation = "qpsk";
     EXPECT_EQ(refusal(framing),
-              "constellation is \"qpsk\": allowed are with telecommand codes \"bpsk\"");
+              "constellation is \"qpsk\": allowed is \"bpsk\" with telecommand codes");
     framing = framing_of("TC_BCH");
     framing.frame_bytes = 16385;
     EXPECT_EQ(refusal(framing),
-              "frame_bytes is 16385: allowed are with telecommand codes 0 to 16384");
+              "frame_bytes is 16385: allowed are 0 to 16384 with telecommand codes");
     framing = framing_of("tc-ldpc-128");
     EXPECT_EQ(refusal(framing, false),
-              "code is \"tc-ldpc-128\": allowed are with bits as input \"tc-bch\" and "
-              "\"tc-bch-detect\"");
+              "code is \"tc-ldpc-128\": allowed are \"tc-bch\" and \"tc-bch-detect\" "
+              "with bits as input");
     framing.differential = true;
-    EXPECT_EQ(refusal(framing),
-              "differential is true: allowed are with LDPC codes false");
+    EXPECT_EQ(refusal(framing), "differential is true: allowed is false with LDPC codes");
     framing = framing_of("tc-ldpc-128");
     framing.false_alarm = 0;
     EXPECT_EQ(refusal(framing),

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A transmitter of CCSDS telemetry, and damages of its bits, for tests. */
+/* A transmitter of CCSDS telemetry for tests, with functions that damage the sent bits.
+ * */
 
 #ifndef INCLUDED_GPUFEC_FRAMING_TEST_TELEMETRY_H
 #define INCLUDED_GPUFEC_FRAMING_TEST_TELEMETRY_H

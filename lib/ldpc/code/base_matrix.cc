@@ -110,15 +110,15 @@ private:
 
     unsigned number(const std::string& word,
                     const std::string& what,
-                    unsigned least,
-                    unsigned most) const
+                    unsigned min,
+                    unsigned max) const
     {
         const bool digits = !word.empty() && word.size() <= 8 &&
                             word.find_first_not_of("0123456789") == word.npos;
         const unsigned value = digits ? std::stoul(word) : 0;
-        if (!digits || value < least || value > most) {
+        if (!digits || value < min || value > max) {
             fail(what + " is \"" + word.substr(0, 20) + "\": allowed are " +
-                 std::to_string(least) + " to " + std::to_string(most));
+                 std::to_string(min) + " to " + std::to_string(max));
         }
         return value;
     }

@@ -203,14 +203,14 @@ void ldpc_code::tables::list_sent()
     if (punctured.empty() && shortened.empty() && fill_at_end == 0) {
         return;
     }
-    std::vector<bool> kept(n, true);
+    std::vector<bool> is_sent(n, true);
     for (const auto* const list : { &punctured, &shortened }) {
         for (const auto position : *list) {
-            kept[position] = false;
+            is_sent[position] = false;
         }
     }
     for (std::uint32_t i = 0; i < n; ++i) {
-        if (kept[i]) {
+        if (is_sent[i]) {
             sent.push_back(i);
         }
     }
@@ -234,8 +234,7 @@ void ldpc_code::tables::choose_form(bool triangular)
     } else if (std::uint64_t(n) * checks <= max_elimination) {
         eliminate(all_but({}));
     } else {
-        // The solver is made now, because a decoder must know whether message positions
-        // exist.
+        // The solver is made now, because decoders test whether message positions exist.
         k = prefix - std::min<std::size_t>(prefix, shortened.size());
         if (in_front && k > 0) {
             put_in_front();
@@ -268,7 +267,7 @@ ldpc_code::tables::all_but(const std::vector<std::uint32_t>& some) const
 }
 
 // Returns the message positions of the rule \c placement, without shortened positions.
-// Bits at these positions need not determine the codeword; place_message() tests this.
+// place_message() tests whether the bits at these positions determine the codeword.
 std::vector<std::uint32_t> ldpc_code::tables::wanted_positions() const
 {
     std::vector<std::uint32_t> wanted;
@@ -300,14 +299,14 @@ std::vector<std::uint32_t> ldpc_code::tables::wanted_positions() const
 void ldpc_code::tables::place_message()
 {
     const auto wanted = wanted_positions();
-    const auto given = placement == message_place::first  ? "\"first\""
+    const auto value = placement == message_place::first  ? "\"first\""
                        : placement == message_place::last ? "\"last\""
                        : placement == message_place::gr_fec_ldpc_encoder
                            ? "\"gr_fec_ldpc_encoder\""
                            : "a list of " + std::to_string(wanted.size());
     if (wanted.size() != k) {
         refuse("message_positions",
-               given,
+               value,
                name + " has K = " + std::to_string(k) + " message bits, and there are " +
                    std::to_string(wanted.size()) + " positions for them");
     }
@@ -322,7 +321,7 @@ void ldpc_code::tables::place_message()
         try {
             solver();
         } catch (const std::invalid_argument& e) {
-            refuse("message_positions", given, e.what());
+            refuse("message_positions", value, e.what());
         }
         return;
     }
@@ -333,7 +332,7 @@ void ldpc_code::tables::place_message()
             return std::find(message.begin(), message.end(), position) == message.end();
         });
         refuse("message_positions",
-               given,
+               value,
                "entry " + std::to_string(fault - wanted.begin()) + ", position " +
                    std::to_string(*fault) + ", is no message bit of " + name +
                    ": it follows from the entries before it");

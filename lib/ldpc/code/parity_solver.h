@@ -45,8 +45,8 @@ private:
     std::vector<step> d_steps;
     std::vector<std::uint32_t> d_others;
     std::vector<std::uint32_t> d_put_off; //!< positions of the bits that were put off
-    std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< bits of the checks that no
-                                                          //!< step uses
+    std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< bits of the remaining
+                                                          //!< checks, which no step uses
     std::size_t d_left_words = 0;
     //! For each bit put off, the remaining checks whose sum is this bit, as one flag
     //! per check.

@@ -242,8 +242,8 @@ ldpc_code c2_code()
     }
     t->expand(columns);
     t->known_systematic = true;
-    // The matrix has 1022 checks of rank 1020, so that the message bits leave two parity
-    // bits undetermined. Two further checks, from the generator matrix, determine them.
+    // The matrix has 1022 checks of rank 1020, so that the message does not determine two
+    // of the parity bits. Two further checks, from the generator matrix, determine them.
     for (unsigned p = 0; p < columns - message; ++p) {
         std::vector<std::uint32_t> sum;
         for (unsigned c = 0; c < columns; ++c) {

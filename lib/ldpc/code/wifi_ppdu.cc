@@ -26,7 +26,7 @@ struct fraction {
     count over, under;
 
     count of(count bits) const { return bits * over / under; }
-    count rest(count bits) const { return bits - of(bits); }
+    count parity(count bits) const { return bits - of(bits); }
 };
 
 fraction rate_named(const std::string& name)
@@ -47,16 +47,16 @@ struct codeword_format {
 codeword_format format_of(count payload, count available, const fraction& rate)
 {
     if (available <= 648) {
-        return { 1, available >= payload + rate.rest(912) ? 1296u : 648u };
+        return { 1, available >= payload + rate.parity(912) ? 1296u : 648u };
     }
     if (available <= 1296) {
-        return { 1, available >= payload + rate.rest(1464) ? 1944u : 1296u };
+        return { 1, available >= payload + rate.parity(1464) ? 1944u : 1296u };
     }
     if (available <= 1944) {
         return { 1, 1944 };
     }
     if (available <= 2592) {
-        return { 2, available >= payload + rate.rest(2916) ? 1944u : 1296u };
+        return { 2, available >= payload + rate.parity(2916) ? 1944u : 1296u };
     }
     return { divided_up(payload, rate.of(1944)), 1944 };
 }
@@ -114,7 +114,7 @@ wifi_ppdu::wifi_ppdu(unsigned psdu_bytes,
     auto available = step * divided_up(payload * rate.under, step * rate.over);
     const auto format = format_of(payload, available, rate);
     const auto all = format.codewords * format.bits;
-    const auto parity = rate.rest(all);
+    const auto parity = rate.parity(all);
     const auto shortened = difference(rate.of(all), payload);
     auto punctured = difference(all, available + shortened);
     // The conditions are N_punc > 0.1·N_CW·L·(1 − R) and N_shrt < 1.2·N_punc·R/(1 − R),

@@ -174,8 +174,9 @@ private:
         }
     }
 
-    // Makes one demapper per worker if input is symbols. Afterwards, demapping allocates
-    // only tables. If the allocation of a table fails, demapping works without the table.
+    // Makes one demapper per worker if the input is symbols, so that demapping later
+    // allocates only tables. If such an allocation fails, demapping works without the
+    // table.
     void make_demappers()
     {
         std::size_t bits = 0, symbols = 0;
@@ -330,7 +331,7 @@ traits::decoder traits::make_cpu(const setup& s,
 
 // Returns the default batch size. The batch fills the lanes of all threads. If the
 // single-codeword kernel decodes all codes, the batch has eight codewords per thread, so
-// that a thread works for longer than it takes to wake.
+// that decoding takes longer than waking a thread.
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     constexpr unsigned one_at_a_time = 8;

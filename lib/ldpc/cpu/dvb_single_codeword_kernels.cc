@@ -354,18 +354,18 @@ private:
         }
     }
 
-    // Runs action() while `stand_in` replaces the posterior of the last parity bit. The
-    // code's first check lacks the edge to this bit that the other checks of its layer
-    // have. With a stand-in that does not affect the check, the whole layer can be
-    // processed in the same way.
+    // Runs action() while `stand_in` replaces the posterior of the last parity bit. In
+    // the layer of the code's first check, all checks except that one have an edge to a
+    // bit of the last parity group. With a stand-in that does not affect the first check,
+    // the whole layer is processed as if the first check also had such an edge.
     template <class Action>
     void without_bit_before_first(posterior stand_in, Action&& action)
     {
         const auto& last = d_groups[groups(d_code) - 1];
-        const auto kept = last.values[last.place(size - 1)];
+        const auto own = last.values[last.place(size - 1)];
         set_last(last, stand_in);
         action();
-        set_last(last, kept);
+        set_last(last, own);
     }
 
     static void set_last(const shifted_group& g, posterior x)
@@ -498,17 +498,17 @@ private:
 
     posterior* change(unsigned e) const { return d_changes + std::size_t(e) * stride; }
 
-    // Adds \p what, the changes by an edge with this shift, to the posteriors of its
+    // Adds \p changes, which an edge with this shift causes, to the posteriors of its
     // group.
-    static void add_change(const shifted_group& g, unsigned shift, posterior* what)
+    static void add_change(const shifted_group& g, unsigned shift, posterior* changes)
     {
-        extend(what);
+        extend(changes);
         unsigned place =
             g.first_bit >= shift ? g.first_bit - shift : g.first_bit + size - shift;
         for (unsigned at = 0; at < size; at += half) {
             simd::store(
                 g.values + at,
-                simd::add_16(simd::load(g.values + at), simd::load(what + place)));
+                simd::add_16(simd::load(g.values + at), simd::load(changes + place)));
             place = next_place(place, half);
         }
         extend(g.values);

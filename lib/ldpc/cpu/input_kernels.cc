@@ -106,10 +106,10 @@ void convert_bytes(const std::int8_t* from,
         }
         convert(all, 256, factor, limit, table);
         look_up(from, count, table, to);
-        const auto rest = count % 64;
-        from += count - rest;
-        to += count - rest;
-        count = rest;
+        const auto remainder = count % 64;
+        from += count - remainder;
+        to += count - remainder;
+        count = remainder;
     }
 #endif
     const float size = (factor < 0 ? -factor : factor) * 256;

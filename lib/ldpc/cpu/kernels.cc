@@ -179,13 +179,14 @@ struct float_arithmetic {
         const auto d = degree < declining::most ? degree : declining::most;
         const vec after_min2 = after(min2, third, d_offset_x2_min[d]);
         const vec after_min1 = after(min1, after_min2, d_offset_x2_others[d]);
-        return { kept(min1 < min2 ? after_min2 : after_min1), kept(after_min1) };
+        return { truncated(min1 < min2 ? after_min2 : after_min1),
+                 truncated(after_min1) };
     }
 
     static constexpr value largest = 3.4e38f; // equal to no_message of message_rule.h
 
 private:
-    vec kept(vec x) const { return vec(bits(x) & d_kept_bits); }
+    vec truncated(vec x) const { return vec(bits(x) & d_kept_bits); }
     using declining = arithmetic::declining;
     vec after(vec m, vec next, float twice) const
     {
@@ -435,7 +436,7 @@ private:
         const auto old = [&](unsigned e) {
             return First ? vec{} : Arithmetic::widen(messages[e]);
         };
-        minima least;
+        minima smallest;
         vec signs{};
         vec before{}; // magnitude of the previous edge
         // On Arm, the addresses of small checks stay in registers for the second loop.
@@ -444,12 +445,12 @@ private:
 #else
         constexpr bool keeps = false;
 #endif
-        [[maybe_unused]] vec* kept[Degree ? Degree : 1];
+        [[maybe_unused]] vec* places[Degree ? Degree : 1];
         const auto read = [&](unsigned e) __attribute__((always_inline))
         {
             vec* const from = d_posterior + (Deferred ? edges[e].from : bits[e]);
             if constexpr (keeps) {
-                kept[e] = from;
+                places[e] = from;
             }
             const vec t = *from - old(e);
             const vec m = Arithmetic::magnitude(t);
@@ -457,20 +458,20 @@ private:
             signs = Arithmetic::exclusive_or(signs, t);
             // Adding two edges together takes fewer instructions.
             if (Degree == 0 || e == Degree - Degree % 2) {
-                least.add(m);
+                smallest.add(m);
             } else if (e % 2 == 0) {
                 before = m;
             } else if (e == 1) {
-                least.begin(before, m);
+                smallest.begin(before, m);
             } else {
-                least.add(before, m);
+                smallest.add(before, m);
             }
         };
         each_edge<Degree>(degree, read);
-        const vec min1 = least.min1;
+        const vec min1 = smallest.min1;
         const vec sign = Arithmetic::sign(signs);
         const auto magnitudes =
-            d_arithmetic.check_to_variable(degree, min1, least.min2, least.third);
+            d_arithmetic.check_to_variable(degree, min1, smallest.min2, smallest.third);
         const vec to_all = Arithmetic::with_sign(magnitudes.to_all, sign);
         const vec to_min1 = Arithmetic::with_sign(magnitudes.to_min1, sign);
         const auto write = [&](unsigned e) __attribute__((always_inline))
@@ -481,7 +482,7 @@ private:
             const bool later = Deferred && e < 32 && k.deferred >> e & 1;
             vec* to;
             if constexpr (keeps) {
-                to = kept[e];
+                to = places[e];
             } else {
                 to = d_posterior + (Deferred ? edges[e].to : bits[e]);
             }

@@ -82,7 +82,7 @@ struct float_values {
         const auto of = [degree](const declining_offset& o) {
             return fmaf(o.per_edge, float(min(degree, o.most)), o.base); // exact
         };
-        const auto kept = [](float x) {
+        const auto truncated = [](float x) {
             return __uint_as_float(__float_as_uint(x) & kept_bits);
         };
         const auto x = check_to_variable_without_stored_floats(min1,
@@ -92,7 +92,7 @@ struct float_values {
                                                                of(a.offset_x2_min),
                                                                a.decline,
                                                                a.normalization);
-        return { kept(x.to_min1), kept(x.to_all) };
+        return { truncated(x.to_min1), truncated(x.to_all) };
     }
 };
 

@@ -24,10 +24,10 @@ __device__ inline std::uint32_t kept_in_register(std::uint32_t x)
 #endif
 }
 
-// Does the same as kept_in_register() for a value that is equal in all threads, and hides
-// from the compiler that it is equal. Otherwise the value would be a uniform operand, and
-// an instruction with a uniform operand cannot encode a constant.
-__device__ inline std::uint32_t kept_in_each(std::uint32_t x)
+// Returns x, which is equal in all threads, in a register and in a form that the compiler
+// does not treat as uniform. An instruction with a uniform operand could not also encode
+// a constant.
+__device__ inline std::uint32_t as_nonuniform(std::uint32_t x)
 {
 #ifdef __CUDA_ARCH__
     std::uint32_t lane;

@@ -25,7 +25,8 @@ Variant at_least(unsigned size, Make&& make)
     return v;
 }
 
-//! Does the same for the S that is equal to \p size.
+//! Returns \p make(size_constant<S>()) for the S of \p Sizes that is equal to \p size.
+//! Returns an empty Variant if there is none.
 template <class Variant, unsigned... Sizes, class Make>
 Variant equal_to(unsigned size, Make&& make)
 {

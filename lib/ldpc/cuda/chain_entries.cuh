@@ -306,7 +306,7 @@ add_deferred(std::uint32_t head, unsigned deferred, Wait&& wait, Sum&& sum, Set&
                 set(e, sum(e));
             }
         }
-    } else { // no two deferred edges lead to the same group
+    } else { // all deferred edges lead to different groups
         Value sums[MaxDeferred];
 #pragma unroll
         for (unsigned e = 0; e < MaxDeferred; ++e) {

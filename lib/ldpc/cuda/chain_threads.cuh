@@ -26,8 +26,8 @@ struct layer_flags {
           last_of_phase(head & chain_table::last_of_phase)
     {
     }
-    // Reads the flags as signs and highest exponent bits of two 16-bit floats. Two flags
-    // then take one instruction, where the compiler needs three for one flag.
+    // Reads the flags as signs and highest exponent bits of two 16-bit floats. This takes
+    // one instruction for two flags, while the compiler generates three for each flag.
     __device__ static layer_flags of_halves(std::uint32_t head)
     {
         layer_flags f(head);
@@ -75,9 +75,9 @@ public:
         : number(threadIdx.x),
           chain(Chains > 1 ? warp_uniform(threadIdx.x / pitch) : 0),
           j(kept_in_register(threadIdx.x - pitch * chain)),
-          d_barrier(kept_in_each(chain + 1)),
-          d_phase(kept_in_each(first_phase + chain)),
-          d_phase_of_other(kept_in_each(first_phase + 1 - chain))
+          d_barrier(as_nonuniform(chain + 1)),
+          d_phase(as_nonuniform(first_phase + chain)),
+          d_phase_of_other(as_nonuniform(first_phase + 1 - chain))
     {
         make_barriers();
     }

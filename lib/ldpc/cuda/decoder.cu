@@ -144,8 +144,9 @@ private:
         d_codes[index]->launch(frames, stop, d_scratch->get(), stream);
     }
 
-    // Makes the launch plan of a code unless it exists, and larger scratch memory if the
-    // plan needs it. Must be called before the first kernel of a batch is launched.
+    // Makes the launch plan of a code unless it exists, and allocates larger scratch
+    // memory if the plan needs it. Must be called before the first kernel of a batch is
+    // launched.
     void prepare(std::uint32_t index)
     {
         if (d_codes[index]) {
@@ -159,10 +160,10 @@ private:
                                        d_device);
         const auto bytes = launch->scratch_bytes(d_limits.work_items);
         if (!d_scratch || d_scratch->bytes() < bytes) {
-            // The old scratch memory stays until the new one exists, so that prepared
-            // codes still have memory if the allocation fails. If kernels in flight may
-            // use the old memory, it stays longer. Waiting for these kernels is no
-            // option, because they might never end.
+            // The old scratch memory is freed only after the allocation of the larger
+            // one, so that prepared codes still have memory if the allocation fails. If
+            // kernels in flight may use the old memory, it is freed later: the host
+            // must not wait for these kernels, because they might hang.
             const bool unused = !d_scratch || idle();
             if (unused) {
                 d_outgrown.clear();

@@ -104,9 +104,9 @@ void arrange(unit& u, unsigned shared)
     }
 }
 
-// Orders the checks of a layer, so that few bits of a unit are in one bank. Checks of one
-// degree stay together. A layer of fewer checks than \c window is not reordered, because
-// the checks with the most bank conflicts would remain for its last units.
+// Orders the checks of a layer, so that few bits of a unit are in one bank. Checks of
+// equal degree remain adjacent. A layer of fewer checks than \c window is not reordered,
+// because the checks with the most bank conflicts would remain for its last units.
 void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
 {
     constexpr unsigned window = 256; // number of remaining checks that are compared

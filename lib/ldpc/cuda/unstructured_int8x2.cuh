@@ -135,7 +135,7 @@ public:
           d_below(
               kept_in_register(threadIdx.x / lanes << unstructured_table::step::units_at |
                                ((1u << unstructured_table::step::units_at) - 1))),
-          d_begin(kept_in_each(shared_begin())),
+          d_begin(as_nonuniform(shared_begin())),
           d_constants(a)
     {
         auto* const words = shared_words();
@@ -154,8 +154,8 @@ public:
         d_external = reinterpret_cast<std::uintptr_t>(d_block_state +
                                                       table.unit_count * unit_words) -
                      shared_begin() - 4 * table.words;
-        // Stores use this copy of d_external. If loads and stores used the same variable,
-        // the compiler would keep all addresses from the loads until the stores and spill
+        // Stores use this copy of d_external. With one variable for loads and stores, the
+        // compiler would keep all addresses from the loads until the stores and spill
         // registers.
         d_external_store = reinterpret_cast<std::uintptr_t>(
             in_registers(reinterpret_cast<std::uint32_t*>(d_external)));
@@ -320,8 +320,8 @@ private:
         return reinterpret_cast<std::uint32_t*>(d_external + address);
     }
     // Returns the posterior at an address. Predicates choose the memory, because branches
-    // would keep loads from overlapping. Only one of the loads happens. Setting x to 0
-    // tells the compiler that no earlier value of the register is needed.
+    // would keep loads from overlapping. Only one of the loads is executed. x is set to 0
+    // so that the compiler need not preserve an earlier value of the register.
     __device__ std::uint32_t get(std::uint32_t address) const
     {
         if constexpr (!External) {

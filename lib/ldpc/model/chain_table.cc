@@ -30,7 +30,7 @@ chain_layers::chain_layers(const ldpc_code& code)
             }
         }
     }
-    std::size_t least = ~std::size_t(0);
+    std::size_t smallest = ~std::size_t(0);
     for (auto& layer : d_layers) {
         std::stable_sort(layer.begin(), layer.end(), [](const edge& a, const edge& b) {
             const auto rank = [](const edge& e) {
@@ -39,10 +39,10 @@ chain_layers::chain_layers(const ldpc_code& code)
             return rank(a) != rank(b) ? rank(a) < rank(b) : a.group < b.group;
         });
         d_largest = std::max(d_largest, unsigned(layer.size()));
-        least = std::min(least, layer.size());
+        smallest = std::min(smallest, layer.size());
     }
-    d_irregular = least != d_largest;
-    if (least == 0) { // no kernel supports a check that has only parity bits
+    d_irregular = smallest != d_largest;
+    if (smallest == 0) { // no kernel supports a check that has only parity bits
         d_largest = 0;
     }
 }

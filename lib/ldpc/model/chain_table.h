@@ -25,7 +25,7 @@ namespace device {
  * 1440 if j is less than s. Kernels compute these sums in floats, because integer units
  * are busier. An offset n ≥ 0 is stored as the denormal float n · 2^-149, which has the
  * same bits as the integer n. Kernels must therefore not flush denormals to 0 (--ftz).
- * The host might flush denormals, so that it must not compute with such floats.
+ * The host may flush denormals, so host code must not compute with such floats.
  *
  * With two checks per word, the bits m and m + 180 of a group share a word, and thread
  * j < 180 updates checks j and j + 180. With s' = s mod 180, the thread uses word

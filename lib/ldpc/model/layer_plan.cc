@@ -18,10 +18,10 @@ constexpr unsigned max_checks = 360, max_degree = 32;
 
 // Returns the number of parts into which each row of circulants is divided, so that no
 // part has a bit twice. The number is 0 if two shifts in a block of the row differ by
-// less than `least`, modulo the lifting size, because the parts would be too small.
+// less than `min_distance`, modulo the lifting size. The parts would then be too small.
 std::vector<unsigned> parts_of_rows(const ldpc_code& code)
 {
-    constexpr unsigned least = 32; // smallest distance of two shifts of a block
+    constexpr unsigned min_distance = 32; // smallest distance of two shifts of a block
     const unsigned z = code.lifting();
     std::vector<unsigned> parts(code.checks() / z, 1);
     const auto& all = code.circulants();
@@ -31,7 +31,8 @@ std::vector<unsigned> parts_of_rows(const ldpc_code& code)
                 const auto apart = (b->shift + z - a->shift) % z;
                 const auto most = std::min(apart, z - apart);
                 auto& p = parts[a->row];
-                p = p == 0 || most < least ? 0 : std::max(p, (z + most - 1) / most);
+                p = p == 0 || most < min_distance ? 0
+                                                  : std::max(p, (z + most - 1) / most);
             }
         }
     }

@@ -3,7 +3,7 @@
 
 /* The schedule of layered decoding: the order of the checks of a code, and of the edges
  * to bits that occur in a layer more than once. The reference and both backends follow
- * it.
+ * this schedule.
  *
  * Checks of one layer are decoded at the same time, so that all of them read the
  * posteriors as they were before the layer. A bit may occur in a layer more than once (in

@@ -42,7 +42,7 @@ code_tuning tuning_of(const ldpc_code& code)
         { 0.35, { 0.25, 0.85, 4, 63 } },   // 1/4, 1/3
         { 0.42, { 1.0 / 3, 0.8, 3, 31 } }, // 2/5
         { 0.55, { 0.5, 0.8, 2, 31 } },     // 1/2
-        // 3/5: frame errors over 8PSK decided, see
+        // 3/5: chosen by frame errors over 8PSK, see
         // docs/decisions/2026-11-24-float-offsets.md.
         { 0.62, { 0.6, 0.75, 5, 47 } },
         { 0.81, { 1.0 / 3, 0.8, 3, 31 } }, // 2/3, 3/4, 4/5
@@ -102,7 +102,7 @@ message_rule make_message_rule(const ldpc_code& code,
         break;
     case ldpc_precision::float32:
         rule.scale = 0x1p-20f;
-        // Without a limit, messages of checks with a single bit would grow without end.
+        // Without a limit, messages of checks with a single bit would grow without bound.
         rule.message_limit = 1;
         rule.channel_limit = 4096 * rule.scale;
         break;

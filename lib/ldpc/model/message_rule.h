@@ -22,19 +22,19 @@
  *         sat(m · normalization − 2 · offset · sat(1/2 − (next − m) · decline))
  *     second = after(b, c, offset_min)
  *     first = after(a, second, offset_others)
- *     magnitude = kept(second)     to the edge with |t| = a, if a < b
- *     magnitude = kept(first)      to all other edges
+ *     magnitude = truncated(second)     to the edge with |t| = a, if a < b
+ *     magnitude = truncated(first)      to all other edges
  *
- * where offset_min and offset_others are half of offset_x2_min and offset_x2_others for
- * the check's degree. kept(x) is x rounded towards zero to 16 significant bits, so that
- * kernels can store signs in the words of the two magnitudes.
+ * where offset_min and offset_others are half of offset_x2_min and offset_x2_others, for
+ * the check's degree. truncated(x) is x rounded towards zero to 16 significant bits, so
+ * that kernels can store signs in the words of the two magnitudes.
  *
- * The sum-product rule combines two magnitudes into the smaller one minus ln(1 + e^-d),
- * where d is their difference, plus ln(1 + e^-s), where s is their sum. The last term
- * matters only if both magnitudes are small. The rule above approximates sum-product from
- * three magnitudes, by offsets that decline with d. The offsets grow with the check's
- * degree to make up for the magnitudes that are left out. With a decline of 0, the rule
- * is offset min-sum.
+ * The sum-product rule combines two magnitudes a ≤ b into
+ * a − ln(1 + e^(a−b)) + ln(1 + e^−(a+b)). The last term matters only if both magnitudes
+ * are small. The rule above approximates sum-product from three magnitudes, by offsets
+ * that decline with b − a. The offsets grow with the check's degree, because the omitted
+ * magnitudes would also reduce the result. With a decline of 0, the rule is offset
+ * min-sum.
  *
  * The posterior becomes t + new message. In int8 and int16 all values are integers.
  *
@@ -130,7 +130,7 @@ check_to_variable(const message_rule& rule, unsigned degree, float a, float b, f
         const float near = sat(0.5f - (next - m) * rule.decline);
         return sat(m * rule.normalization - twice * near);
     };
-    const auto kept = [](float x) {
+    const auto truncated = [](float x) {
         std::uint32_t bits;
         std::memcpy(&bits, &x, sizeof(x));
         bits &= kept_bits;
@@ -139,7 +139,7 @@ check_to_variable(const message_rule& rule, unsigned degree, float a, float b, f
     };
     const float second = after(b, c, rule.offset_x2_min.of(degree));
     const float first = after(a, second, rule.offset_x2_others.of(degree));
-    return { kept(a < b ? second : first), kept(first) };
+    return { truncated(a < b ? second : first), truncated(first) };
 }
 
 constexpr float soft_limit = 127;

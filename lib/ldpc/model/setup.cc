@@ -82,7 +82,7 @@ setup make_setup(const ldpc_options& o)
         }
     }
     for (const auto& code : o.codes) {
-        s.rule(code); // throws if offset or normalization is out of range
+        s.rule(code); // checks the ranges of offset and normalization
         if (message && !code.can_encode()) {
             refuse("output",
                    "message",

@@ -46,8 +46,8 @@ bool ldpc_decoder_impl::stays_in_slot(const ldpc_code& code) const
 void ldpc_decoder_impl::require_bits(bool bits) const
 {
     if (soft() == bits) {
-        throw std::logic_error(bits ? "the options of this decoder ask for LLRs"
-                                    : "the options of this decoder ask for bits");
+        throw std::logic_error(bits ? "the output of this decoder is LLRs, not bits"
+                                    : "the output of this decoder is bits, not LLRs");
     }
 }
 

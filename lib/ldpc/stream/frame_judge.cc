@@ -466,7 +466,7 @@ bool frame_judge::judge_modcods(const symbol_vector& symbols)
     return false;
 }
 
-// Does the same as better() for symbols. To save time, the frames are decoded only if the
+// The function better() for symbols. To save time, the frames are decoded only if the
 // hard decisions of the first frame look like a codeword.
 bool frame_judge::better_symbols(const ldpc_code& code,
                                  const demap::constellation& points,

@@ -10,9 +10,9 @@
  * with a standard deviation of √S / 2. z is the number of standard deviations by which
  * the number of violated checks is below S / 2.
  *
- * - If all frames fail, z is compared with its expected value on the worst channel that
- *   the code could correct. The diagnosis is that the frames do not belong to the code if
- *   this value is 10 or more and z is less than half of it. A codeword in such noise is
+ * - If all frames fail, z is compared with its expected value E on the worst channel that
+ *   the code could correct. If E is 10 or more and z is less than E / 2, the diagnosis is
+ *   that the frames do not belong to the code. A codeword in such noise is
  *   misjudged with a probability below 3e-7. Checks of degree d are violated with a
  *   probability of (1 − (1 − 2p)^d) / 2. p is the error rate at which the capacity of a
  *   binary symmetric channel is 0.8 times the code's rate.
@@ -54,8 +54,8 @@ public:
     void reset() override;
     void set_llr_scale(float scale) { d_options.llr_scale = scale; }
 
-    //! If this many first frames all fail, the judge logs a diagnosis at once, not at the
-    //! end of the stream.
+    //! If the first max_undecided frames all fail, the judge logs a diagnosis at once and
+    //! not only at the end of the stream.
     static constexpr std::uint64_t max_undecided = 100;
 
 private:

@@ -123,7 +123,7 @@ public:
     }
     std::size_t pull(span<std::int8_t>) override
     {
-        throw std::logic_error("the options of this decoder ask for bits");
+        throw std::logic_error("the output of this decoder is bits, not LLRs");
     }
     std::optional<frame_status> status() override
     {
@@ -187,7 +187,7 @@ private:
         return gather(d_bits.size());
     }
 
-    // Gathers up to \p count bits of a PPDU, and returns whether there are as many.
+    // Gathers up to \p count bits of a PPDU, and returns whether all of them are decoded.
     bool gather(std::size_t count)
     {
         while (d_gathered < count) {
@@ -214,7 +214,7 @@ private:
     // items that the inner decoder has.
     unsigned d_codeword = 0;
     std::size_t d_in_codeword = 0, d_pushed = 0;
-    bool d_begun = false; // whether the inner decoder has taken only a part of it
+    bool d_begun = false; // whether the inner decoder has taken only a part of the PPDU
     std::deque<dropped_ppdu> d_dropped;
     // Numbers of PPDUs, with dropped ones, before the one being pushed and pulled.
     std::uint64_t d_before_pushed = 0, d_before_pulled = 0;

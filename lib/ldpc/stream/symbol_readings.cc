@@ -115,7 +115,7 @@ std::vector<float> llrs_of(const demap::constellation& points,
                            demap::method how,
                            const symbol_vector& symbols,
                            unsigned frame_bits,
-                           std::size_t most)
+                           std::size_t max_frames)
 {
     std::optional<demap::model> model;
     std::optional<demap::vlsnr_demapper> bpsk;
@@ -125,7 +125,7 @@ std::vector<float> llrs_of(const demap::constellation& points,
         model = demap::make_model(points);
     }
     const auto length = points.frame_symbols(frame_bits);
-    const auto frames = std::min(most, symbols.size() / length);
+    const auto frames = std::min(max_frames, symbols.size() / length);
     std::vector<float> nats;
     std::vector<std::int8_t> steps(frame_bits);
     for (std::size_t f = 0; f < frames; ++f) {

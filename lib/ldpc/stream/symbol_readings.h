@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Other interpretations of DVB-S2 symbols: formats, phases and PLFRAMEs. frame_judge
- * tries them if frames fail. */
+/* Other interpretations of DVB-S2 symbols (formats, phases and PLFRAMEs), which
+ * frame_judge tries if frames fail. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_SYMBOL_READINGS_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_SYMBOL_READINGS_H
@@ -40,13 +40,13 @@ symbol_vector without(const plframe_parts& parts,
                       const symbol_vector& symbols,
                       std::size_t frame_symbols);
 
-//! Demaps up to \p most whole frames of \p frame_bits bits at an estimated Es/N0. Returns
-//! LLRs in nats.
+//! Demaps at most \p max_frames whole frames of \p frame_bits bits. Estimates the Es/N0
+//! of each frame. Returns LLRs in nats.
 std::vector<float> llrs_of(const demap::constellation& points,
                            demap::method how,
                            const symbol_vector& symbols,
                            unsigned frame_bits,
-                           std::size_t most);
+                           std::size_t max_frames);
 
 } // namespace gr::gpufec::ldpc
 

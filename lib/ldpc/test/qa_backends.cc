@@ -26,14 +26,14 @@ setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
     return s;
 }
 
-// Returns \p each noisy frames per code, with alternating codes. In float, the frames of
-// every second code have few distinct values.
+// Returns \p frames_per_code noisy frames per code, with alternating codes. In float, the
+// frames of every second code have few distinct values.
 std::vector<qa::frame>
-noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
+noisy_frames(const setup& setup, unsigned frames_per_code, double es_n0_db, unsigned seed)
 {
     std::mt19937 random(seed);
     std::vector<qa::frame> frames;
-    for (unsigned i = 0; i < each; ++i) {
+    for (unsigned i = 0; i < frames_per_code; ++i) {
         for (unsigned c = 0; c < setup.codes.size(); ++c) {
             const auto& code = setup.codes[c];
             // The Es/N0 is es_n0_db to es_n0_db + 0.8 dB above the Shannon limit of the
@@ -179,8 +179,9 @@ std::vector<ldpc_code> structured_codes()
     codes.push_back(ldpc_code::standard("dvbs2x", "short", "26/45"));
     codes.push_back(ldpc_code::standard("dvbs2x", "vl-snr short sf2", "1/5"));
     codes.push_back(ldpc_code::standard("dvbt2", "short", "3/5"));
-    // Codes with rows of few checks that have a bit twice, with rows that are divided
-    // into several layers, and with a parity chain of a lifting size other than 360.
+    // The next codes have, in this order: rows of few checks that contain a bit twice,
+    // rows that are divided into several layers, and a parity chain with a lifting size
+    // other than 360.
     std::istringstream crowded("lifting 40\n0,3 1 5,6,7 0 -1\n-1 9 0,20 12,2 0\n");
     codes.push_back(ldpc_code::from_base_matrix(crowded, "crowded"));
     std::istringstream large("lifting 700\n0,3 1 5,600 7\n10 9 12,2 0\n");
@@ -257,7 +258,7 @@ void check_conversion(input::converter<From, To> convert,
     }
 }
 
-TEST(ldpc_cpu, ChannelValues_AreQuantisedByTheRule)
+TEST(ldpc_cpu, ChannelValues_AreRoundedAndClamped)
 {
     std::vector<std::int8_t> bytes;
     std::vector<float> floats{ NAN, INFINITY, -INFINITY, -0.0f, 1e30f, -1e-30f };
@@ -379,8 +380,8 @@ TEST(ldpc_cpu, Flooding_EqualsModel)
     }
 }
 
-// All frames become valid before the last of 12 iterations. Only with early stop does
-// decoding end before that iteration.
+// All frames become valid before the last of 12 iterations. Decoding ends early only if
+// early stop is requested.
 TEST(ldpc_cpu, EarlyStop_OccursOnlyIfRequested)
 {
     for (const auto precision : precisions) {
@@ -521,7 +522,7 @@ TEST(ldpc_cuda, LargeBatch_EqualsCpu)
 {
     SKIP_WITHOUT_CUDA();
     if (small_scale()) {
-        GTEST_SKIP() << "large batches under a slow tool";
+        GTEST_SKIP() << "large batches are not tested at small scale";
     }
     for (const char* rate : { "1/4", "1/2", "3/4", "9/10" }) {
         SCOPED_TRACE(rate);

@@ -115,8 +115,8 @@ TEST(ldpc_code, DvbS2Codes_EncodeAsGrDtv)
 
 TEST(ldpc_code, DvbS2Codes_HaveExpectedEdgesAndRounds)
 {
-    // Numbers of edges and of layers that have bits more than once; largest number of
-    // rounds of a layer.
+    // For each code: the number of edges, the number of layers that contain a bit more
+    // than once, and the largest number of rounds of a layer.
     const std::map<std::string, std::array<unsigned, 3>> expected{
         { "normal 1/4", { 194399, 3, 1 } },   { "normal 1/3", { 215999, 13, 1 } },
         { "normal 2/5", { 233279, 8, 1 } },   { "normal 1/2", { 226799, 8, 1 } },
@@ -244,7 +244,7 @@ TEST(ldpc_code, AlistOfHammingCode_IsReadAndEncodes)
     EXPECT_EQ(words.size(), 16u);
 }
 
-TEST(ldpc_code, RedundantChecks_CountOnce)
+TEST(ldpc_code, RedundantChecks_DoNotReduceMessage)
 {
     // The third check is the sum of the others.
     std::istringstream text(
@@ -254,7 +254,7 @@ TEST(ldpc_code, RedundantChecks_CountOnce)
     EXPECT_EQ(ldpc_code::from_alist(twice, "twice").k(), 2u);
 }
 
-TEST(ldpc_code, BadAlist_IsRefusedWithItsLine)
+TEST(ldpc_code, BadAlist_IsRefusedWithLineNumber)
 {
     const auto replaced = [](const std::string& from, const std::string& to) {
         auto text = hamming;
@@ -288,12 +288,12 @@ TEST(ldpc_code, BadAlist_IsRefusedWithItsLine)
     }
 }
 
-// A stream that repeats the same bytes forever, as a device or a pipe may.
+// An endless stream of repeated bytes, like a device or a pipe.
 class endless : public std::streambuf
 {
 public:
     explicit endless(std::string bytes) : d_bytes(std::move(bytes)) { underflow(); }
-    std::size_t given() const { return d_emitted; }
+    std::size_t emitted_bytes() const { return d_emitted; }
 
 protected:
     int_type underflow() override
@@ -308,7 +308,7 @@ private:
     std::size_t d_emitted = 0;
 };
 
-TEST(ldpc_code, EndlessText_IsRefusedSoon)
+TEST(ldpc_code, EndlessText_IsRefused)
 {
     for (const auto& bytes : { std::string(4096, '\0'),
                                std::string(4096, '\n'),
@@ -318,12 +318,12 @@ TEST(ldpc_code, EndlessText_IsRefusedSoon)
         std::istream text(&source);
         try {
             ldpc_code::from_alist(text, "endless");
-            ADD_FAILURE() << "taken";
+            ADD_FAILURE() << "an endless file was accepted";
         } catch (const std::invalid_argument& error) {
             EXPECT_NE(std::string(error.what()).find("code_file is endless"),
                       std::string::npos);
         }
-        EXPECT_LE(source.given(), std::size_t(80) << 20);
+        EXPECT_LE(source.emitted_bytes(), std::size_t(80) << 20);
     }
     EXPECT_THROW(ldpc_code::from_alist_file("/dev/zero"), std::invalid_argument);
 }
@@ -353,7 +353,7 @@ TEST(ldpc_code, EmptyList_MayBeBlankOrZeroLine)
 }
 
 // Asserts the number of layers and of barriers, and that layers of more edges come first.
-TEST(ldpc_code, RowsOfBaseMatrix_FollowDegreeAndColumns)
+TEST(ldpc_code, LayersOfBaseMatrix_HaveDescendingDegreesAndFewBarriers)
 {
     struct {
         const char *standard, *size, *rate;
@@ -401,7 +401,7 @@ TEST(ldpc_code, CodeWithoutMessageBits_CannotEncode)
     EXPECT_EQ(code.k(), 0u);
     try {
         ldpc_encoder_kernel encoder(code);
-        ADD_FAILURE() << "taken";
+        ADD_FAILURE() << "a code without message bits has an encoder";
     } catch (const std::invalid_argument& error) {
         EXPECT_EQ(std::string(error.what()),
                   "K of code full rank is 0: allowed are 1 and more");

@@ -54,7 +54,7 @@ TEST(ldpc_decoder, FramesOfSeveralCodes_Decode)
 
 // Message bits leave the decoder in the order of the message positions, even if the host
 // must gather them from the codeword.
-TEST(ldpc_decoder, MessageInAnyOrder_LeavesInThatOrder)
+TEST(ldpc_decoder, MessagePositionsInAnyOrder_GiveMessageInThatOrder)
 {
     std::mt19937 random(5);
     std::vector<ldpc_code> codes;
@@ -103,7 +103,7 @@ TEST(ldpc_decoder, EveryFormatAndPrecision_Decodes)
 }
 
 // Frames are near the threshold and have erasures, so that ties and failures occur.
-TEST(ldpc_decoder, NegatedInput_DecodesAlikeWithOtherPositiveBit)
+TEST(ldpc_decoder, NegatedInputWithOtherPositiveBit_GivesSameOutput)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "1/2"), qa::regular_code(504, 252, 7) };
@@ -226,7 +226,7 @@ TEST(ldpc_decoder, BorrowedInput_DecodesAsPushed)
     }
 }
 
-TEST(ldpc_decoder, PartialBatch_IsSentWhenDue)
+TEST(ldpc_decoder, PartialBatch_IsSubmittedWhenDue)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "8/9") };

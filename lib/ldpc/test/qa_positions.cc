@@ -146,8 +146,8 @@ positions by_moving_columns(matrix h)
         for (std::size_t r = 0; r < h.size(); ++r) {
             for (std::size_t c = 0; r != diagonal && h[r][diagonal] && c < row.size();
                  ++c) {
-                // The column of the diagonal comes last, because the condition above
-                // reads it.
+                // The column of the diagonal comes last, because the condition of the
+                // loop reads it.
                 const auto at = (diagonal + 1 + c) % row.size();
                 h[r][at] ^= h[diagonal][at];
             }
@@ -177,7 +177,7 @@ const std::string hamming = "7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n"
 
 } // namespace
 
-TEST(ldpc_positions, GrFecEncoder_IsItsElimination)
+TEST(ldpc_positions, GrFecEncoder_SelectsPositionsOfItsElimination)
 {
     for (unsigned seed = 1; seed < 20; ++seed) {
         for (const auto& code : { qa::regular_code(96, 48, seed),
@@ -191,7 +191,7 @@ TEST(ldpc_positions, GrFecEncoder_IsItsElimination)
     }
 }
 
-TEST(ldpc_positions, FirstAndLast_AreTheEndsOfTheCodeword)
+TEST(ldpc_positions, FirstAndLast_SelectEndsOfCodeword)
 {
     const auto code = from_alist(alist_of(with_identity(30, 60, true, 0.2)));
     const auto last = code.with_message_positions("last");
@@ -216,7 +216,7 @@ TEST(ldpc_positions, FirstAndLast_AreTheEndsOfTheCodeword)
               code.message_positions());
 }
 
-TEST(ldpc_positions, ListOfFreeBits_CarriesTheMessage)
+TEST(ldpc_positions, ListOfFreeBits_IsAcceptedAsMessagePositions)
 {
     std::mt19937 random(4);
     for (const auto& code : { qa::regular_code(504, 252, 7),
@@ -246,7 +246,7 @@ TEST(ldpc_positions, ListOfShortenedCode_KeepsItsOrder)
     expect_encodes(shortened);
 }
 
-TEST(ldpc_positions, MatrixTooLargeToEliminate_TakesListsToo)
+TEST(ldpc_positions, MatrixTooLargeToEliminate_AcceptsLists)
 {
     const auto code = ldpc_code::dvbs2("short", "1/4");
     ASSERT_GT(std::uint64_t(code.n()) * code.checks(), ldpc_code::max_elimination);
@@ -255,8 +255,8 @@ TEST(ldpc_positions, MatrixTooLargeToEliminate_TakesListsToo)
     expect_encodes(code.with_message_positions(list));
     EXPECT_EQ(code.with_message_positions("first").message_positions(),
               code.message_positions());
-    list[7] = 16199; // with parity bits of the chain, the list does not determine all
-                     // bits
+    // A list with parity bits of the chain does not determine all bits.
+    list[7] = 16199;
     list[8] = 16198;
     EXPECT_NE(refusal(code, list).find("message_positions is a list of 3240"),
               std::string::npos)
@@ -308,7 +308,7 @@ TEST(ldpc_positions, BitsThatAreNotFree_AreRefusedByName)
         << refusal(triangular, "last");
 }
 
-TEST(ldpc_positions, MessageBit_IsTheOneAtOrBeforeAPosition)
+TEST(ldpc_positions, CodewordPosition_GivesMessageBitAtOrBefore)
 {
     const auto code = from_alist(hamming);
     const positions list{ 5, 1, 3, 6 };
@@ -325,7 +325,7 @@ TEST(ldpc_positions, MessageBit_IsTheOneAtOrBeforeAPosition)
     }
 }
 
-TEST(ldpc_positions, GeneratorMatrix_IsSuspected)
+TEST(ldpc_positions, GeneratorMatrix_GivesWarning)
 {
     const std::pair<unsigned, unsigned> sizes[] = {
         { 58, 100 }, { 91, 174 }, { 40, 200 }, { 324, 648 }, { 200, 240 }
@@ -338,14 +338,14 @@ TEST(ldpc_positions, GeneratorMatrix_IsSuspected)
                                     std::to_string(k)),
                 0u)
                 << code.warning();
-            // Codes that are derived from a suspected one have its warning.
+            // A code keeps its warning when its positions change.
             EXPECT_EQ(code.with_positions({ 1 }, {}).warning(), code.warning());
             EXPECT_EQ(code.with_message_positions("last").warning(), code.warning());
         }
     }
 }
 
-TEST(ldpc_positions, ParityCheckMatrix_IsNeverSuspected)
+TEST(ldpc_positions, ParityCheckMatrix_GivesNoWarning)
 {
     unsigned codes = 0;
     const auto expect_none = [&](const std::string& alist) {
@@ -402,7 +402,7 @@ TEST(ldpc_positions, ParityCheckMatrix_IsNeverSuspected)
     EXPECT_GT(codes, 150u);
 }
 
-TEST(ldpc_positions, CommentsPaddingAndLineEnds_DoNotMatter)
+TEST(ldpc_positions, CommentsPaddingAndLineEnds_AreIgnored)
 {
     const auto plain = qa::regular_alist(96, 48, 3);
     const auto known = from_alist(plain);

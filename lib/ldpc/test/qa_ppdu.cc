@@ -140,7 +140,7 @@ TEST(wifi_ppdu, AllLengths_GiveWholeSymbolsAndEveryPayloadBit)
 }
 
 // Worked by hand from the formulas of 19.3.11.7.5.
-TEST(wifi_ppdu, KnownFormats_HaveTheNumbersOfTheStandard)
+TEST(wifi_ppdu, KnownFormats_HaveParametersOfTheStandard)
 {
     // N_pld = 816, N_avbits = 1664: one codeword of 1944 bits with 972 message bits, so
     // N_shrt = 156 and N_punc = 1944 − 1664 − 156 = 124. This is more than 0.1 · 972,
@@ -177,7 +177,7 @@ TEST(wifi_ppdu, KnownFormats_HaveTheNumbersOfTheStandard)
     EXPECT_EQ(wifi_ppdu(1, 600, "5/6").repeated(), 360u);
 }
 
-TEST(wifi_ppdu, EncodedBits_AreThoseOfTheCodewordsWithRepetition)
+TEST(wifi_ppdu, EncodedBits_AreCodewordsWithRepetition)
 {
     std::mt19937 random(3);
     for (const auto& f : formats) {
@@ -210,7 +210,7 @@ TEST(wifi_ppdu, EncodedBits_AreThoseOfTheCodewordsWithRepetition)
     }
 }
 
-TEST(wifi_ppdu, PayloadBit_IsTheBitThatIsSent)
+TEST(wifi_ppdu, PayloadBit_InvertsCodedBit)
 {
     const wifi_ppdu p(1500, 104, "1/2");
     for (unsigned bit = 0; bit < p.payload_bits(); bit += 17) {
@@ -290,7 +290,7 @@ TEST(ppdu_decoder, NoisyPpdus_AreDecodedInChunksOfAnySize)
     }
 }
 
-TEST(ppdu_decoder, Repetition_AddsTheValuesOfEachBit)
+TEST(ppdu_decoder, RepeatedBit_HasSumOfItsLlrs)
 {
     // 240 different bits, of which the first 120 are sent three times and the others
     // twice. At −7 dB the first 240 values alone do not suffice.
@@ -348,7 +348,7 @@ TEST(ppdu_decoder, IncompletePpdu_IsDropped)
     EXPECT_EQ(o.statuses.size(), 1u);
 }
 
-TEST(ppdu_decoder, PpduDroppedWhileFull_LeavesTheOthers)
+TEST(ppdu_decoder, PpduDroppedWhileFull_DoesNotAffectOthers)
 {
     const wifi_ppdu p(1500, 104, "1/2"); // 13 codewords
     std::mt19937 random(9);

@@ -121,21 +121,21 @@ TEST(ldpc_decoder, SoftOutput_EqualsModel)
                     options.keep_soft = extrinsic;
                     const auto o = decode(where, false, 32);
                     EXPECT_TRUE(o.items == as_items(wanted));
-                    EXPECT_TRUE(o.kept ==
+                    EXPECT_TRUE(o.kept_llrs ==
                                 (extrinsic ? wanted : std::vector<std::int8_t>()));
                     EXPECT_EQ(o.statuses.size(), frames.size());
                 }
                 if (extrinsic) {
                     continue;
                 }
-                // Posterior LLRs can also be stored beside messages.
+                // The decoder can also store posterior LLRs while it outputs messages.
                 options.soft = ldpc_soft_output::none;
                 options.keep_soft = false;
                 const auto messages = decode(backend::cpu, true, 33).items;
                 for (const auto where : both) {
                     options.keep_soft = true;
                     const auto o = decode(where, true, 34);
-                    EXPECT_TRUE(o.kept == wanted);
+                    EXPECT_TRUE(o.kept_llrs == wanted);
                     EXPECT_TRUE(o.items == messages);
                 }
             }
@@ -166,7 +166,7 @@ TEST(ldpc_decoder, SoftOutputOfBorrowedInput_EqualsModel)
     }
 }
 
-TEST(ldpc_decoder, NewScale_HoldsFromNextFrame)
+TEST(ldpc_decoder, NewScale_AppliesFromNextFrame)
 {
     ldpc_options options;
     options.codes = { qa::regular_code(504, 252, 7) };

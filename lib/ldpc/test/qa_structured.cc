@@ -142,7 +142,7 @@ TEST(ldpc_standards, EveryCode_Encodes)
 
 // Encodes messages that have a single 1. Their parity bits are rows of the generator
 // matrix in CCSDS 131.0-B, which lists them as hexadecimal digits after one padding bit.
-TEST(ldpc_standards, C2_EncodesByItsGenerator)
+TEST(ldpc_standards, C2_EncodesByGeneratorOfTheStandard)
 {
     struct {
         unsigned block;
@@ -186,7 +186,7 @@ TEST(ldpc_standards, C2_EncodesByItsGenerator)
 // Encodes messages that have a single 1, the first of each circulant. Their parity bits
 // are rows of the generator matrix in CCSDS 231.0-B, section 4. The other rows are those
 // rows with each block shifted cyclically.
-TEST(ldpc_standards, TelecommandCodes_EncodeByTheirGenerators)
+TEST(ldpc_standards, TelecommandCodes_EncodeByGeneratorsOfTheStandard)
 {
     const std::map<unsigned, std::vector<std::string>> known = {
         { 128,
@@ -244,7 +244,7 @@ TEST(ldpc_standards, TelecommandCodes_HaveNoShortCycles)
 }
 
 // The code (128, 64) has a minimum distance of 14, which messages with four ones reach.
-TEST(ldpc_standards, ShortTelecommandCode_HasItsMinimumDistance)
+TEST(ldpc_standards, ShortTelecommandCode_HasMinimumDistance14)
 {
     const ldpc_encoder_kernel encoder(ldpc_code::standard("ccsds_tc", "128", "1/2"));
     std::vector<std::uint64_t> parity(65, 0); // of single ones; 0 for no bit at index 64
@@ -256,19 +256,19 @@ TEST(ldpc_standards, ShortTelecommandCode_HasItsMinimumDistance)
             parity[bit] = parity[bit] << 8 | word[i];
         }
     }
-    int least = 128;
+    int minimum = 128;
     for (unsigned a = 0; a < 64; ++a) {
         for (unsigned b = a + 1; b <= 64; ++b) {
             for (unsigned c = std::min(b + 1, 64u); c <= 64; ++c) {
                 for (unsigned d = std::min(c + 1, 64u); d <= 64; ++d) {
                     const int ones = 1 + (b < 64) + (c < 64) + (d < 64);
                     const auto sum = parity[a] ^ parity[b] ^ parity[c] ^ parity[d];
-                    least = std::min(least, ones + __builtin_popcountll(sum));
+                    minimum = std::min(minimum, ones + __builtin_popcountll(sum));
                 }
             }
         }
     }
-    EXPECT_EQ(least, 14);
+    EXPECT_EQ(minimum, 14);
 }
 
 TEST(ldpc_standards, DvbS2x_IncludesCodesOfDvbS2)
@@ -286,7 +286,7 @@ TEST(ldpc_standards, DvbS2x_IncludesCodesOfDvbS2)
     EXPECT_EQ(medium.size(), 3u);
 }
 
-TEST(ldpc_standards, refusals)
+TEST(ldpc_standards, UnknownName_IsRefused)
 {
     const auto of = [](const char* standard, const char* size, const char* rate) {
         return refusal([=] { ldpc_code::standard(standard, size, rate); });
@@ -310,7 +310,7 @@ TEST(ldpc_standards, refusals)
     EXPECT_NE(of("dvbs2", "medium", "1/2"), "");
 }
 
-TEST(ldpc_base_matrix, Text_IsRead)
+TEST(ldpc_base_matrix, ValidText_IsRead)
 {
     const auto code = base_matrix("# a small one\n\nlifting 4\n0 1 -1 0\n"
                                   "-1 2,3 0 1 # two in a block\npunctured 3 8-9\n"
@@ -380,7 +380,7 @@ TEST(ldpc_base_matrix, CirculantsInAlist_AreFound)
               "code is regular: it is not made of circulants of 6");
 }
 
-TEST(ldpc_base_matrix, refusals)
+TEST(ldpc_base_matrix, BadText_IsRefusedWithLineNumber)
 {
     expect_refused("", "code_file is test: line 1: \"lifting\" and its size");
     expect_refused("lifting\n0 0\n", "line 1: \"lifting\" and its size");
@@ -410,7 +410,7 @@ TEST(ldpc_base_matrix, refusals)
               "");
 }
 
-TEST(ldpc_positions, refusals)
+TEST(ldpc_positions, BadPositions_AreRefused)
 {
     const auto code = ldpc_code::standard("wifi", "648", "1/2");
     using list = std::vector<std::uint32_t>;

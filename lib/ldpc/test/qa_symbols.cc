@@ -164,7 +164,7 @@ void compare(const setup& s,
                   0)
             << f;
     }
-    EXPECT_TRUE(found == expected) << "something beside the frames was written";
+    EXPECT_TRUE(found == expected) << "memory outside the frames was written";
 }
 
 const std::vector<symbol_format> formats = { symbol_format::float32,
@@ -199,8 +199,8 @@ TEST(Symbols, EveryConstellation_EqualsReference)
         for (unsigned i = 0; i < all.size(); ++i) {
             const auto& c = s.constellations[i];
             const double esn0_db = c.bits == 2 ? 2 : 3.0 * c.bits - 1;
-            // The first length is a whole number of vectors of symbols, the others are
-            // not.
+            // Only the first of these numbers of symbols is a multiple of the vector
+            // length.
             for (const auto count : { 400u, 301u + i % 3 }) {
                 const auto sent = transmit(c, count, esn0_db, 0.7, ++seed);
                 frames.push_back(
@@ -213,7 +213,7 @@ TEST(Symbols, EveryConstellation_EqualsReference)
         device::symbol_demapper demapper(s, frames.size());
         compare(s, frames, demapper);
         std::reverse(frames.begin(), frames.end());
-        compare(s, frames, demapper); // uses tables of the first call
+        compare(s, frames, demapper); // reuses tables of the first call
     }
 }
 
@@ -276,9 +276,9 @@ TEST(Symbols, ImpairedFrames_EqualReference)
         std::vector<sent_frame> frames;
         for (unsigned i = 0; i < s.constellations.size(); ++i) {
             const auto& c = s.constellations[i];
-            // The first length is a whole number of vectors, and all its symbols set the
-            // scale. The second length is no whole number of vectors, and one symbol of
-            // each two sets the scale.
+            // The first number of symbols is a multiple of the vector length, and the
+            // scale is computed from all symbols. The second number is not a multiple,
+            // and the scale is computed from every second symbol.
             for (const unsigned count : { 1600u, 2503u }) {
                 if (count == 2503 && format != symbol_format::float32) {
                     continue; // for integers, only the conversion differs

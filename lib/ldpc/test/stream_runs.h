@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Runs of the stream decoder for tests: frames go in, pushed or borrowed, in chunks of
- * random sizes. */
+/* Functions for tests that decode frames with the stream decoder. Input is pushed or
+ * borrowed in chunks of random sizes. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_TEST_STREAM_RUNS_H
 #define INCLUDED_GPUFEC_LDPC_TEST_STREAM_RUNS_H
@@ -44,7 +44,8 @@ inline std::vector<std::int8_t> as_bytes(const std::vector<float>& llr, float sc
 
 struct outcome {
     std::vector<std::uint8_t> items;
-    std::vector<std::int8_t> kept; // LLRs of all frames, if the option keep_soft is set
+    // LLRs of all frames, if the option keep_soft is set
+    std::vector<std::int8_t> kept_llrs;
     std::vector<ldpc_decoder::frame_status> statuses;
 };
 
@@ -63,7 +64,8 @@ inline std::size_t pull_to(outcome& o,
     o.items.insert(o.items.end(), some.begin(), some.begin() + n);
     if (const auto status = decoder.status()) {
         o.statuses.push_back(*status);
-        o.kept.insert(o.kept.end(), decoder.llrs().begin(), decoder.llrs().end());
+        o.kept_llrs.insert(
+            o.kept_llrs.end(), decoder.llrs().begin(), decoder.llrs().end());
     }
     return n;
 }

@@ -46,6 +46,7 @@ public:
         std::atomic<bool> fail_submit{ false };
         std::atomic<bool> busy{ false }; // makes wait_idle() fail
         std::atomic<int> locked{ 0 };
+        const void* device_memory = nullptr;
         std::vector<int> submitted;
 
         // Finishes the batch with this number.
@@ -76,7 +77,11 @@ public:
         d_control.notify = [] {};
     }
 
-    batch_limits limits() const override { return { 8, 16, 16, 4 }; }
+    batch_limits limits() const override { return { 8, 16, 16, 4, 32 }; }
+    bool has(const void* memory) const noexcept override
+    {
+        return memory && memory == d_control.device_memory;
+    }
     std::string backend() const override { return d_name; }
     std::string device() const override { return "fake"; }
     bool page_lock(void*, std::size_t) noexcept override
@@ -425,6 +430,30 @@ TEST(pipeline, BorrowedInput_WaitIdleWaitsForAllBatches)
     }
 }
 
+TEST(pipeline, InputOnDevice_ReservesSampleMemoryOnce)
+{
+    fake_decoder::control c;
+    std::array<std::byte, 64> host{}, device{};
+    c.device_memory = device.data();
+    fake_pipeline p(fakes({ &c }), 3, {});
+    ASSERT_TRUE(p.pin_input(host.data(), host.size()));
+    EXPECT_EQ(p.filling()->sample_memory, nullptr);
+    p.unpin_input(host.data());
+    EXPECT_EQ(c.locked, 9);
+    const std::byte* first = nullptr;
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(p.pin_input(device.data(), device.size()));
+        auto* const samples = p.filling()->sample_memory;
+        ASSERT_NE(samples, nullptr);
+        EXPECT_EQ(samples, i == 0 ? samples : first);
+        first = samples;
+        samples[31] = std::byte(1);
+        EXPECT_EQ(c.locked, 9 + 3 + 1 - 3);
+        p.unpin_input(device.data());
+        EXPECT_EQ(c.locked, 9 + 3);
+    }
+}
+
 // Returns borrowed memory for the first byte of an output of 16 bytes.
 borrowed_output borrowed_at(std::byte* to) { return { to, { 0, 1, 1, 1 } }; }
 
@@ -472,11 +501,11 @@ TEST(pipeline, AbandonedDevice_BorrowedOutputMemoryIsReplaced)
 #endif
     for (const bool replaced : { true, false }) {
         fake_decoder::control gpu, cpu;
-        unsigned wanted = 0, told = 0;
+        unsigned wanted = 0, fail_overs = 0;
         std::array<std::byte, 3> ring{};
         fake_pipeline::hooks h;
         h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
-        h.failed_over = [&](const std::string&, std::size_t) { ++told; };
+        h.failed_over = [&](const std::string&, std::size_t) { ++fail_overs; };
         h.timeout = moment;
         fake_pipeline p(fakes({ &gpu }), 2, h);
         ASSERT_TRUE(p.pin_output(ring.data(), ring.size(), [&] {
@@ -497,7 +526,7 @@ TEST(pipeline, AbandonedDevice_BorrowedOutputMemoryIsReplaced)
         }
         cpu.finish(2); // no effect unless the batch moved to the CPU
         EXPECT_EQ(wanted, 1u);
-        EXPECT_EQ(told, unsigned(replaced));
+        EXPECT_EQ(fail_overs, unsigned(replaced));
         EXPECT_EQ(cpu.submitted, replaced ? std::vector<int>{ 2 } : std::vector<int>());
         EXPECT_EQ(p.active().backend(), "fallback");
         if (replaced) {
@@ -526,7 +555,7 @@ TEST(pipeline, FailedDevice_BorrowedOutputMemoryIsReplacedOnlyIfAbandoned)
     h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
     fake_pipeline p(fakes({ &gpu }), 1, h);
     ASSERT_TRUE(p.pin_output(ring.data(), ring.size(), [] {
-        ADD_FAILURE() << "the device is idle";
+        ADD_FAILURE() << "pages replaced although the device is idle";
         return false;
     }));
     p.submit({ 1 }, nullptr, borrowed_at(&ring[0]));

@@ -193,7 +193,7 @@ private:
     clock::time_point d_when = clock::time_point::max();
 };
 
-TEST(batch_deadline, LatencyBound_IsOverAtItsEndAndNotBefore)
+TEST(batch_deadline, LatencyLimit_ExpiresExactlyAtItsEnd)
 {
     const auto now = &simulated_clock::now;
     for (const auto latency : { 1ms, 50ms, 20000ms }) {
@@ -255,7 +255,7 @@ TEST(deadline_timer, TimeReached_CallsBackOnce)
     EXPECT_EQ(rings, 1);
 }
 
-TEST(deadline_timer, TimeMovedOrCleared_IsObeyed)
+TEST(deadline_timer, ChangedTime_MovesOrCancelsCallback)
 {
     std::atomic<int> rings{ 0 };
     deadline_timer timer([&] { ++rings; });

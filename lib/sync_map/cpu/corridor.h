@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The corridor form on the CPU, which is the decoder of Briffa (2014). The decoder
- * computes branch metrics for a limited range of drift changes. Branch metrics are stored
- * for a whole frame or computed twice, once per direction. */
+/* The corridor form on the CPU, which is the decoder of Briffa (2014). Branch metrics are
+ * computed for a limited range of drift changes. They are stored for a whole frame or
+ * computed twice, once per direction. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H

@@ -136,12 +136,12 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
     // Item of the window's first drift at the searched boundary.
     auto begin = place - s.near_guess;
     double log_sum = -std::log(double(window)), evidence = 0;
-    bool told = false;
+    bool narrows = false;
     unsigned done = 0;
     std::fill_n(alpha, window, Real(1));
     while (true) {
         const auto symbols = done == 0 ? s.first_look
-                             : told    ? s.step_symbols
+                             : narrows ? s.step_symbols
                                        : s.next_look;
         const auto next = std::min(done + symbols, warmup);
         carry<Real>(items,
@@ -155,11 +155,12 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
         if (done == warmup || evidence >= accepted) {
             break;
         }
-        if (done >= s.told && evidence < 0) {
+        if (done >= s.decision_symbols && evidence < 0) {
             return { place, -INFINITY, begin };
         }
-        told = told || done >= s.told || evidence >= s.sufficient_evidence;
-        if (told) {
+        narrows =
+            narrows || done >= s.decision_symbols || evidence >= s.sufficient_evidence;
+        if (narrows) {
             const int mode = std::max_element(alpha, alpha + window) - alpha;
             const int low = std::max(0, mode - s.nearest);
             const int high = std::min(window, mode + s.nearest + 1);
@@ -173,10 +174,10 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
     return centre<Real>(begin + std::llround(rest.mean), evidence);
 }
 
-boundary_match_header start_finder::find_soon(const item_span& items,
-                                              std::int64_t guess,
-                                              unsigned warmup,
-                                              double accepted)
+boundary_match_header start_finder::find_coarse(const item_span& items,
+                                                std::int64_t guess,
+                                                unsigned warmup,
+                                                double accepted)
 {
     const auto& s = d_setup.search;
     if (!s.may_narrow(warmup)) {
@@ -259,8 +260,8 @@ boundary_match_header start_finder::find(const item_span& items,
         }
     }
     if (std::abs(best.origin - best_place) > s.reach || best_place != place) {
-        // Repeats the attempt around the origin that was found. Otherwise d_alpha could
-        // belong to another attempt, or lack drifts at one end of the frame's window.
+        // Repeats the attempt around the best origin, because d_alpha may belong to
+        // another attempt or lack drifts at one end of the frame's window.
         const auto again = run(items, best.origin, warmup, false, to_the_end);
         best = again.evidence > -INFINITY ? again : best;
     }

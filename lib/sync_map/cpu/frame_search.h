@@ -46,18 +46,18 @@ public:
                                double* start);
 
     /*!
-     * \brief Searches boundary 0 at lower cost and accuracy than find(). The result
-     * serves to guess where other frames begin.
+     * \brief Searches boundary 0 faster and less accurately than find(), to predict where
+     * other frames begin.
      *
      * Once the first symbols have shown roughly where the frame begins, the recursion
      * continues only with drifts near that place, and stops when the evidence is
      * accepted. The origin may differ from that of find() by a few items. If no attempt
      * is accepted, boundary_match_header::found is 0.
      */
-    boundary_match_header find_soon(const item_span& items,
-                                    std::int64_t guess,
-                                    unsigned warmup,
-                                    double accepted);
+    boundary_match_header find_coarse(const item_span& items,
+                                      std::int64_t guess,
+                                      unsigned warmup,
+                                      double accepted);
 
     //! Searches the beginning of a frame around item \p guess and writes the frame's
     //! input. Returns a header whose origin counts from the first item of \p items.

@@ -207,8 +207,8 @@ private:
         }
     }
 
-    // Calls two(b) for pairs of children, because a step handles up to two branches at
-    // once, and one(b) for a last single child.
+    // Calls two(b) for each pair of children, because a step processes up to two branches
+    // at once, and one(b) for the last child if their number is odd.
     template <class Two, class One>
     static void in_pairs(unsigned children, Two&& two, One&& one)
     {

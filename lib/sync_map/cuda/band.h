@@ -50,8 +50,8 @@ public:
             std::vector<double> above(drifts), below(drifts);
             above[drifts - 1] = 2;
             below[0] = insertion;
-            go_on(above, t + 1);
-            go_on(below, t);
+            advance(above, t + 1);
+            advance(below, t);
             for (unsigned m = 0; m < drifts; ++m) {
                 enter[m] += part * std::max(above[m], below[m]);
             }
@@ -96,7 +96,7 @@ private:
         return left;
     }
     // Advances the metrics within the band from row t to the end of the index.
-    void go_on(std::vector<double>& x, unsigned t) const
+    void advance(std::vector<double>& x, unsigned t) const
     {
         for (; t < d_n; ++t) {
             insert(x);

@@ -14,8 +14,8 @@ namespace gr::gpufec::sync_map {
 // Number of threads per block; boundary_match_parts threads work on each boundary.
 constexpr unsigned boundary_match_threads = 128;
 
-// The function object `sum` of boundary_match_of(), over boundary_match_parts lanes. All
-// lanes of a warp must call the operator.
+// A function object for the argument `sum` of boundary_match_of(). Adds the terms with
+// boundary_match_parts lanes. All lanes of a warp must call the operator.
 template <class Real>
 struct sum_over_lanes {
     template <class Term, unsigned Sums>

@@ -39,8 +39,8 @@ struct sync_geometry {
 
 constexpr unsigned full_warp = 0xffffffffu;
 
-//! All frames of a batch, or those on a list that a kernel wrote. A list of more than
-//! \p most frames counts as empty.
+//! The frames that a kernel decodes: all frames of a batch, or the frames on a list that
+//! another kernel has written. A list of more than \p most frames counts as empty.
 struct frame_list {
     //! Frame numbers and their count; nullptr: all frames.
     const std::uint32_t *frames = nullptr, *count = nullptr;
@@ -417,8 +417,8 @@ __device__ unsigned block_argmax(const T* values, unsigned count, double* scratc
     return warp_argmax(best, at);
 }
 
-// Product of the factors by which rows of metrics were divided. The factors are powers of
-// two, so that scaling does not round.
+// Product of the divisors by which rows of metrics were scaled. The divisors are powers
+// of two, so that scaling does not round.
 struct row_scale {
     long long exponent = 0;
     bool alive = true; // no row was all zeros

@@ -35,15 +35,15 @@ public:
         }
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "device memory");
-        const auto kept = work_of(1, true);
-        if (setup.storage == sync_storage::global && kept > free) {
+        const auto stored_bytes = work_of(1, true);
+        if (setup.storage == sync_storage::global && stored_bytes > free) {
             throw std::runtime_error("storage global needs " +
-                                     std::to_string(kept >> 20) +
+                                     std::to_string(stored_bytes >> 20) +
                                      " MiB per frame; the CUDA device has " +
                                      std::to_string(free >> 20) + " MiB free");
         }
         d_keep = setup.storage == sync_storage::global ||
-                 (setup.storage == sync_storage::automatic && kept <= free / 64);
+                 (setup.storage == sync_storage::automatic && stored_bytes <= free / 64);
         d_budget = std::max(work_of(1, d_keep), free / 8);
         d_boundary_threads = std::min(256u, (d_geometry.window + 31) / 32 * 32);
         const auto most = std::min<std::size_t>(64u << 10, shared_per_block(device));
@@ -53,7 +53,7 @@ public:
         while (d_warps > 1 && posterior_shared() > most) {
             d_warps /= 2;
         }
-        allow_shared(d_kernels.branches, branch_shared(), "the drift changes");
+        allow_shared(d_kernels.branches, branch_shared(), "the range of drift changes");
         allow_shared(d_kernels.posteriors, posterior_shared(), "the alphabet");
     }
 

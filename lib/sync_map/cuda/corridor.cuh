@@ -90,7 +90,7 @@ struct corridor_items {
         symbol = reinterpret_cast<std::int32_t*>(other + count(g, batch));
     }
 
-    // Reads the items. Item k is the one at boundary i and drift number m + k.
+    // Reads the items. Item k is the received item at boundary i and drift number m + k.
     __device__ void fill(const sync_geometry& g,
                          const row_weights<Lattice>& weights,
                          const frame_input& in,

@@ -69,8 +69,8 @@ public:
     bool reserve_conversion_buffers() noexcept override { return true; }
 
 private:
-    // Uploads the start metrics and the end metrics of placed frames, and returns them.
-    // The buffer is empty if the setup has no placed frames.
+    // Returns a buffer with the start metrics and the end metrics of placed frames. The
+    // buffer is empty if the setup has no placed frames.
     static buffer<double> ends_of(const setup& setup)
     {
         std::vector<double> ends;
@@ -98,7 +98,8 @@ private:
         return input;
     }
 
-    // Does the same for frames whose beginnings kernels search for.
+    // Copies the table and the items of searching frames in the same way, and returns the
+    // address of their input.
     const std::byte*
     bring_in_search(sync_slot& s, const job& job, const batch_memory& memory)
     {

@@ -58,24 +58,25 @@ GPUFEC_ANYWHERE inline double rounded_product(double a, double b)
  * \brief Compares the metrics of two frames at their common boundary.
  *
  * The posterior of a symbol D is A(D) / Σ α·β. The sum runs over the drifts at the
- * boundary. A(D) is the part of the sum due to paths on which D was sent, so A(D) is at
- * most Σ α·β. If α and another version α' are both scaled to Σ α·β = 1, the posterior
+ * boundary. A(D) is the part of the sum that paths with symbol D contribute, so A(D) is
+ * at most Σ α·β. If α and another version α' are both scaled to Σ α·β = 1, the posterior
  * therefore differs by at most Σ |α − α'|·β. The same holds with α and β exchanged. β is
  * scaled to sum 1, so no value exceeds 1. At drifts outside the next frame's window, β is
  * unknown, and 1 is used.
  *
- * \param carried, looked α and β at the end of the frame, \p window values each
- * \param began, ahead α and β at the beginning of the next frame, \p window values each
+ * \param alpha_end, beta_end α and β at the end of the frame, \p window values each
+ * \param alpha_begin, beta_begin α and β at the beginning of the next frame, \p window
+ *        values each
  * \param window number of drifts
  * \param shift drift number m of the next frame is drift number m + shift of this frame
  * \param sum function sum(first, last, term, all) that adds the arrays that term(m, to)
  *        writes for m = first … last − 1 and stores the sum in \c all
  */
 template <class Real, class Sum>
-GPUFEC_ANYWHERE boundary_match boundary_match_of(const Real* carried,
-                                                 const Real* looked,
-                                                 const Real* began,
-                                                 const Real* ahead,
+GPUFEC_ANYWHERE boundary_match boundary_match_of(const Real* alpha_end,
+                                                 const Real* beta_end,
+                                                 const Real* alpha_begin,
+                                                 const Real* beta_begin,
                                                  int window,
                                                  int shift,
                                                  const Sum& sum)
@@ -88,29 +89,29 @@ GPUFEC_ANYWHERE boundary_match boundary_match_of(const Real* carried,
         0,
         window,
         [&](int m, Real(&to)[4]) {
-            to[0] = carried[m];
-            to[1] = looked[m];
-            to[2] = began[m];
-            to[3] = ahead[m];
+            to[0] = alpha_end[m];
+            to[1] = beta_end[m];
+            to[2] = alpha_begin[m];
+            to[3] = beta_begin[m];
         },
         rows);
     // Factors that scale each row to sum 1, so that products stay within the range of a
     // float.
-    const Real scale_carried = inverse(rows[0]), scale_looked = inverse(rows[1]),
-               scale_began = inverse(rows[2]), scale_ahead = inverse(rows[3]);
+    const Real scale_alpha_end = inverse(rows[0]), scale_beta_end = inverse(rows[1]),
+               scale_alpha_begin = inverse(rows[2]), scale_beta_begin = inverse(rows[3]);
     const auto a = [&](int m) {
-        return there(m + shift) ? rounded_product(carried[m + shift], scale_carried)
+        return there(m + shift) ? rounded_product(alpha_end[m + shift], scale_alpha_end)
                                 : Real(0);
     };
     const auto y = [&](int m) {
-        return there(m + shift) ? rounded_product(looked[m + shift], scale_looked)
+        return there(m + shift) ? rounded_product(beta_end[m + shift], scale_beta_end)
                                 : Real(0);
     };
     const auto b = [&](int m) {
-        return there(m) ? rounded_product(began[m], scale_began) : Real(0);
+        return there(m) ? rounded_product(alpha_begin[m], scale_alpha_begin) : Real(0);
     };
     const auto x = [&](int m) {
-        return there(m) ? rounded_product(ahead[m], scale_ahead) : Real(0);
+        return there(m) ? rounded_product(beta_begin[m], scale_beta_begin) : Real(0);
     };
     const int first = shift > 0 ? -shift : 0;
     const int last = shift < 0 ? window - shift : window;

@@ -114,17 +114,17 @@ void item_weigher::operator()(const std::byte* item,
         }
         return;
     }
-    float given[bsid_model::max_alphabet];
-    std::memcpy(given, item, (s == 2 ? 1 : s) * sizeof(float));
+    float values[bsid_model::max_alphabet];
+    std::memcpy(values, item, (s == 2 ? 1 : s) * sizeof(float));
     double likelihood[bsid_model::max_alphabet], sum = 0;
     if (s == 2) {
-        const double p = std::clamp(double(given[0]), 0.0, 1.0);
+        const double p = std::clamp(double(values[0]), 0.0, 1.0);
         likelihood[0] = 1 - p;
         likelihood[1] = p;
-        sum = std::isnan(given[0]) ? NAN : 1;
+        sum = std::isnan(values[0]) ? NAN : 1;
     } else {
         for (unsigned x = 0; x < s; ++x) {
-            likelihood[x] = given[x] < 0 ? 0 : given[x];
+            likelihood[x] = values[x] < 0 ? 0 : values[x];
             sum += likelihood[x];
         }
     }

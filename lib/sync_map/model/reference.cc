@@ -524,7 +524,7 @@ namespace {
 
 // The quantity that scale_rows() makes 1 in each row: the sum or the largest value.
 enum class unit { sum, largest };
-void scale_rows(std::vector<double>& rows, unsigned q, unit of, double least = 0)
+void scale_rows(std::vector<double>& rows, unsigned q, unit of, double floor = 0)
 {
     for (std::size_t i = 0; i < rows.size(); i += q) {
         double whole = 0;
@@ -532,7 +532,7 @@ void scale_rows(std::vector<double>& rows, unsigned q, unit of, double least = 0
             whole = of == unit::sum ? whole + rows[i + D] : std::max(whole, rows[i + D]);
         }
         for (unsigned D = 0; D < q; ++D) {
-            rows[i + D] = std::max(least, rows[i + D] / whole);
+            rows[i + D] = std::max(floor, rows[i + D] / whole);
         }
     }
 }

@@ -79,7 +79,7 @@ double symbols_to_forget(const sync_options& o)
     const double measured =
         32 * std::pow(at, at > 1 ? 1.9 : 0.63) * std::min(3.0, 1 + 50 * c.p_substitute());
     const double symbols =
-        std::max(55 / std::max(0.25, worth_of_following(o)), 10 * measured) / n;
+        std::max(55 / std::max(0.25, evidence_per_item(o)), 10 * measured) / n;
     return o.precision == sync_precision::float64 ? 1.35 * symbols : symbols;
 }
 
@@ -148,11 +148,12 @@ start_search make_search(const sync_options& o)
     const double beyond = s.reach + before.most;
     s.first = -int(std::ceil(beyond + std::max(0.0, before.mean)));
     s.window = int(std::ceil(beyond + std::max(0.0, -before.mean))) - s.first + 1;
-    // The warm-up is taken to carry 55 bits of evidence. Identifying one of `window`
-    // drifts takes log2(window) bits, and certainty takes 10 more.
-    s.told = unsigned(std::ceil(s.warmup * (std::log2(double(s.window)) + 10) / 55));
-    s.first_look = (s.told + 1) / 2;
-    s.next_look = (s.told + 3) / 4;
+    // The warm-up is assumed to carry 55 bits of evidence. Identifying one of `window`
+    // drifts takes log2(window) bits, and an error probability of 1/1000 takes 10 more.
+    s.decision_symbols =
+        unsigned(std::ceil(s.warmup * (std::log2(double(s.window)) + 10) / 55));
+    s.first_look = (s.decision_symbols + 1) / 2;
+    s.next_look = (s.decision_symbols + 3) / 4;
     const auto within = [&o](double symbols) {
         const drift_spread spread(o.channel, symbols * o.code.n());
         return int(std::ceil(spread.most + std::abs(spread.mean)));
@@ -182,7 +183,7 @@ drift_range change_limits(const sync_options& o)
 
 } // namespace
 
-double worth_of_following(const sync_options& o)
+double evidence_per_item(const sync_options& o)
 {
     const auto entropy = [](double p) { return p > 0 ? -p * std::log2(p) : 0; };
     const auto& c = o.channel;
@@ -252,8 +253,8 @@ unsigned chosen_lookahead(const sync_options& o)
     if (o.lookahead) {
         return o.lookahead;
     }
-    // The backward recursion does not have to find the drift, so fewer symbols suffice
-    // than for the warm-up of a forward recursion.
+    // The backward recursion needs fewer symbols than the warm-up of a forward recursion,
+    // because the drift is already known.
     return unsigned(std::clamp(
         std::ceil(0.6 * symbols_to_forget(o)), 4.0, double(sync_options::max_lookahead)));
 }
@@ -361,10 +362,12 @@ setup::placed_batch setup::placed_input(std::size_t frames) const
 
 drift_spread::drift_spread(const bsid_model& channel, double symbols)
 {
-    const double kept = 1 - channel.p_insert(), deleted = channel.p_delete() / kept;
-    mean = symbols * (channel.p_insert() / kept - deleted);
-    most = 2 + 6 * std::sqrt(symbols * (channel.p_insert() / (kept * kept) +
-                                        deleted * (1 - deleted)));
+    const double not_inserted = 1 - channel.p_insert(),
+                 deleted = channel.p_delete() / not_inserted;
+    mean = symbols * (channel.p_insert() / not_inserted - deleted);
+    most =
+        2 + 6 * std::sqrt(symbols * (channel.p_insert() / (not_inserted * not_inserted) +
+                                     deleted * (1 - deleted)));
 }
 
 setup::stream_batch setup::stream_input(std::size_t frames) const

@@ -30,9 +30,9 @@ struct frame_header {
  *
  * An attempt assumes that the frame begins at a certain received item, the attempt's
  * place. An attempt starts the forward recursion some symbols before the frame (the
- * warm-up), with α = 1 over a window of drifts around the place. When the recursion
- * reaches the frame, this start no longer has any influence. Attempts cover adjacent
- * places, from a guess outwards, until the evidence of one is accepted or the limits
+ * warm-up), with α = 1 over a window of drifts around the place. The warm-up is so long
+ * that these initial values do not influence α at the frame. Attempts cover adjacent
+ * places, from a guess outwards, until an attempt's evidence is accepted or the limits
  * below are reached. Evidence is the natural logarithm of a likelihood ratio: the
  * received items given the code, against random items. */
 struct start_search {
@@ -59,11 +59,11 @@ struct start_search {
     //! tests the evidence after first_look symbols and then every next_look symbols. Once
     //! the evidence reaches `sufficient_evidence`, the attempt keeps only the `nearest`
     //! drifts to either side of the most likely drift, and repeats this every
-    //! step_symbols symbols. From `told` symbols on, the attempt fails if the evidence is
-    //! negative, and otherwise narrows its window even if the evidence is below
-    //! `sufficient_evidence`.
+    //! step_symbols symbols. After `decision_symbols` symbols, the attempt fails if the
+    //! evidence is negative. Otherwise it narrows its window, even if the evidence is
+    //! below `sufficient_evidence`.
     int near_guess = 0, nearest = 0;
-    unsigned first_look = 0, next_look = 0, told = 0;
+    unsigned first_look = 0, next_look = 0, decision_symbols = 0;
     static constexpr unsigned step_symbols = 16;
     //! Log-likelihood ratio in nats; 7 is a likelihood ratio of about 1000 to 1.
     static constexpr double sufficient_evidence = 7;
@@ -72,7 +72,7 @@ struct start_search {
     //! Returns whether an attempt with this warm-up may narrow its window.
     bool may_narrow(unsigned symbols) const
     {
-        return told < symbols && symbols <= warmup;
+        return decision_symbols < symbols && symbols <= warmup;
     }
     //! Returns whether a search with this warm-up tries narrowing attempts before those
     //! with the full window. Narrowing a small window would save little time.
@@ -81,8 +81,8 @@ struct start_search {
     int offset(int k) const { return (k % 2 ? 1 : -1) * ((k + 1) / 2) * 2 * reach; }
 };
 
-//! Header of the data for boundary matches in a frame's output: where boundary 0 lies,
-//! and how closely the frame's metrics match those of the previous frame.
+//! Header of the data for boundary matches in a frame's output: the position of boundary
+//! 0, and the result of the comparison with the previous frame.
 struct boundary_match_header {
     std::int32_t origin; //!< index of the received item at boundary 0 and drift 0
     //! Evidence of the attempt that was used, see start_search; 0: no search.
@@ -93,7 +93,8 @@ struct boundary_match_header {
     boundary_match to_previous{}; //!< result of comparing with the previous frame
     std::uint32_t unused = 0;
 };
-static_assert(sizeof(boundary_match_header) % 16 == 0, "window metrics lie behind it");
+static_assert(sizeof(boundary_match_header) % 16 == 0,
+              "the metrics after the header must be aligned");
 
 //! CUDA kernels for words of ten bits. By default (by_batch) a decoder chooses by the
 //! size of a batch; tests and benchmarks can request a kernel.
@@ -132,10 +133,10 @@ struct setup {
     unsigned insertion_cap;
     double state_threshold, lattice_threshold;
     //! Factor on the weight of every received item: the alphabet size by default. A
-    //! random item then has weight 1, so paths that explain different numbers of items
-    //! are comparable. Metrics also differ less between drifts, which keeps floats in
-    //! range. If the options give a prior of the drift at either end of a frame, the
-    //! factor is 1, because the prior already weighs such paths.
+    //! random item then has weight 1, so paths with different numbers of items can be
+    //! compared. Metrics also differ less between drifts, which keeps floats in range. If
+    //! the options give a prior of the drift at either end of a frame, the factor is 1,
+    //! because the prior already weighs such paths.
     double item_weight;
     unsigned positive_bit; //!< the bit that a positive value of sync_output::llr means
     start_search search;   //!< search for the beginnings of frames; empty: no search
@@ -256,7 +257,7 @@ struct drift_spread {
  * The evidence is log2 of the alphabet size, minus the code's rate in bits per channel
  * symbol, minus the channel's entropy in bits per symbol.
  */
-double worth_of_following(const sync_options& options);
+double evidence_per_item(const sync_options& options);
 
 //! Checks the options. \throws std::invalid_argument that names the refused option
 void check_options(const sync_options& options);

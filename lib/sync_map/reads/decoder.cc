@@ -247,7 +247,7 @@ private:
         return std::min<double>(memory, 2u << 30) / bytes;
     }
 
-    // Returns the number of frames in progress that fill all slots, limited to
+    // Returns the number of frames in progress that are needed to fill all slots, at most
     // max_work().
     std::size_t most() const
     {

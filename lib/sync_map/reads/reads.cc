@@ -14,7 +14,7 @@ namespace {
 
 // Lower limit of the products of extrinsics, relative to the largest of a row. This limit
 // is smaller than every positive float, and larger than denormal doubles, which are slow.
-constexpr double least_total = 1e-280;
+constexpr double min_total = 1e-280;
 
 // Returns the largest value; separate lanes let compilers use vector instructions.
 double largest_of(const double* row, unsigned q)
@@ -33,12 +33,12 @@ double largest_of(const double* row, unsigned q)
     return *std::max_element(largest, largest + lanes);
 }
 
-// Divides a row by its largest value, then raises values below \p least to \p least.
-void scale(double* row, unsigned q, double least)
+// Divides a row by its largest value, then raises values below \p floor to \p floor.
+void scale(double* row, unsigned q, double floor)
 {
     const double factor = 1 / largest_of(row, q);
     for (unsigned D = 0; D < q; ++D) {
-        row[D] = std::max(least, row[D] * factor);
+        row[D] = std::max(floor, row[D] * factor);
     }
 }
 
@@ -142,7 +142,7 @@ void read_rule::take(read_beliefs& b, unsigned r, const Value* L)
         for (unsigned D = 0; D < d_q; ++D) {
             total[D] = others[D] * float(row[D]);
         }
-        scale(total, d_q, least_total);
+        scale(total, d_q, min_total);
     }
 }
 

@@ -35,7 +35,7 @@ boundary_match_header boundary_predictor::look(std::int64_t guess,
                                                double accepted)
 {
     const auto first = std::max(stream.first_item(), guess - items_before());
-    return d_finder.find(stream.items(first, guess + items_behind()),
+    return d_finder.find(stream.items(first, guess + items_after()),
                          guess - first,
                          warmup,
                          d_setup.search.radius,
@@ -48,10 +48,10 @@ boundary_match_header boundary_predictor::look_soon(std::int64_t guess,
                                                     double accepted)
 {
     const auto first = std::max(stream.first_item(), guess - items_before());
-    return d_finder.find_soon(stream.items(first, guess + items_behind()),
-                              guess - first,
-                              d_setup.search.warmup,
-                              accepted);
+    return d_finder.find_coarse(stream.items(first, guess + items_after()),
+                                guess - first,
+                                d_setup.search.warmup,
+                                accepted);
 }
 
 std::int64_t boundary_predictor::guess(std::uint64_t frame, const stream_cutter& stream)
@@ -89,7 +89,7 @@ std::int64_t boundary_predictor::items_before() const
            d_setup.window;
 }
 
-std::int64_t boundary_predictor::items_behind() const
+std::int64_t boundary_predictor::items_after() const
 {
     const auto& s = d_setup.search;
     return std::int64_t(d_setup.code.n()) * d_setup.symbols + s.most + 2 * s.window +

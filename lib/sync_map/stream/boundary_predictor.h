@@ -40,7 +40,7 @@ public:
     //! Returns how many items before the guessed origin a search may read.
     std::int64_t items_before() const;
     //! Returns how many items after the guessed origin a search may read.
-    std::int64_t items_behind() const;
+    std::int64_t items_after() const;
 
 private:
     boundary_match_header

@@ -82,8 +82,8 @@ protected:
     // Submits frames that have waited long enough.
     void send_due();
     output_rows rows() const;
-    // Drops the frames that have been pulled, and releases a slot once all its frames
-    // have been pulled.
+    // Drops the frames that have been pulled. Releases a slot when all its frames have
+    // been pulled.
     virtual void release_emitted();
     // Gets the next frame of the oldest slot, except for its members begin, locked and
     // bound. Returns the frame's place, or nothing if the slot is still in flight.
@@ -101,7 +101,7 @@ protected:
     // Whether decoder_hooks::wake was called.
     const std::shared_ptr<std::atomic<bool>> d_notified;
     std::uint64_t d_links_failed = 0, d_frames_again = 0;
-    bool d_said_carried = false;          // whether carried frames were reported
+    bool d_reported_sequential = false;   // whether sequential decoding was reported
     std::optional<frame_status> d_status; // status of the latest frame, not yet read
 };
 

@@ -35,18 +35,18 @@ public:
             return true;
         }
         const auto length = length_of_frame(*d_setup, count);
-        const auto kept = length > 0 ? count : 0;
-        if (d_items + kept > d_layout.item_capacity) {
+        const auto stored = length > 0 ? count : 0;
+        if (d_items + stored > d_layout.item_capacity) {
             send();
             if (!capacity_for_frame()) {
                 return false;
             }
         }
-        if (kept > 0) {
+        if (stored > 0) {
             const auto size = d_setup->item_bytes();
             std::memcpy(filling()->input + d_layout.items_at + d_items * size,
                         items.data(),
-                        kept * size);
+                        stored * size);
         }
         add_placed({ length, std::uint32_t(d_items) }, count);
         return true;
@@ -58,12 +58,13 @@ public:
     {
         items.require(expected_type());
         const auto count = items.size();
-        d_pipeline.require_this_process(); // items that complete no frame do not reach it
+        // Items of an incomplete frame do not reach the pipeline, which would check this.
+        d_pipeline.require_this_process();
         const std::size_t most = d_setup->max_items;
         const auto size = d_setup->item_bytes();
-        const auto kept = std::min(count, most - std::min(most, d_part.size() / size));
+        const auto stored = std::min(count, most - std::min(most, d_part.size() / size));
         const auto* const from = static_cast<const std::byte*>(items.data());
-        d_part.insert(d_part.end(), from, from + kept * size);
+        d_part.insert(d_part.end(), from, from + stored * size);
         d_have += count;
         return count;
     }
@@ -82,7 +83,7 @@ public:
         if (!capacity_for_frame()) {
             return false;
         }
-        const auto at = d_input.end() - d_input.first() - kept_of_open();
+        const auto at = d_input.end() - d_input.first() - decodable_of_open();
         const auto count = std::exchange(d_have, 0);
         const auto length =
             std::exchange(d_too_long, false) ? -1 : length_of_frame(*d_setup, count);
@@ -149,7 +150,7 @@ private:
         j.borrowed = borrowing();
         const auto layout = rows();
         d_count = d_items = 0;
-        j.borrowed ? submit(j, d_input.end() - kept_of_open(), layout)
+        j.borrowed ? submit(j, d_input.end() - decodable_of_open(), layout)
                    : submit(j, layout);
     }
     bool can_borrow_output() const override { return !d_setup->drifts; }
@@ -174,7 +175,7 @@ private:
     }
 
     // Returns the number of borrowed items of the open frame that will be decoded.
-    std::size_t kept_of_open() const { return d_too_long ? 0 : d_have; }
+    std::size_t decodable_of_open() const { return d_too_long ? 0 : d_have; }
 
     // Returns the number of items that the open batch can still borrow. The limit is one
     // item more than a batch may have, so that a frame that is too long is detected.
@@ -207,7 +208,7 @@ private:
             taken += n;
             d_have += of_frame ? n : 0;
             d_too_long |= n == 0 || d_have > d_setup->max_items;
-            if (d_count == 0 && kept_of_open() == 0) {
+            if (d_count == 0 && decodable_of_open() == 0) {
                 d_input.skip();
             }
         }
@@ -223,14 +224,14 @@ private:
                         borrowed,
                         d_items * size);
         }
-        const auto kept = kept_of_open();
+        const auto stored = decodable_of_open();
         const auto* const open =
-            borrowed + (d_input.end() - d_input.first() - kept) * size;
-        d_part.assign(open, open + kept * size);
+            borrowed + (d_input.end() - d_input.first() - stored) * size;
+        d_part.assign(open, open + stored * size);
         // If the frame is too long, d_part holds fewer items than d_have; end_frame()
         // checks this.
         d_too_long = false;
-        d_input.skip(); // the slot and d_part hold all items that are needed
+        d_input.skip(); // the slot and d_part contain all items that are needed
         d_input.copy_borrowed([](auto, auto, auto) {});
     }
 

@@ -13,8 +13,8 @@
 
 namespace gr::gpufec {
 
-//! Engine that cuts frames at predicted places, and then checks that each frame began
-//! where the previous frame ended.
+//! Engine that cuts frames at predicted places. After decoding, the engine checks that
+//! each frame begins where the previous frame ended.
 class searching_frames : public stream_engine
 {
 public:
@@ -109,7 +109,7 @@ public:
 
     std::size_t more_ahead() const override
     {
-        return d_layout.item_capacity + 2 * d_predictor.items_behind();
+        return d_layout.item_capacity + 2 * d_predictor.items_after();
     }
 
     bool can_borrow() const override { return true; }
@@ -132,7 +132,7 @@ public:
     void follow_proven() override
     {
         if (const auto* const ends = d_results.abandon()) {
-            d_cutter.go_on(*ends);
+            d_cutter.begin_after(*ends);
         }
     }
 
@@ -221,7 +221,7 @@ private:
     bool cut_searching()
     {
         const auto before = d_predictor.items_before();
-        const auto behind = d_predictor.items_behind();
+        const auto behind = d_predictor.items_after();
         const auto there = d_cutter.received();
         const bool finished = d_cutter.finished();
         // All items that a search may read must have arrived, so that the result does not
@@ -363,7 +363,7 @@ private:
                 return;
             }
             const auto& batch = d_flight.front();
-            d_flight.pop(); // `batch` stays valid until another element is added
+            d_flight.pop(); // `batch` remains valid until another element is added
             const bool alone = d_results.size() == 0;
             bool again = false;
             for (std::size_t k = 0; !batch.abandoned && k < batch.frames.size(); ++k) {
@@ -372,7 +372,7 @@ private:
                 f.again ? d_results.replace(result) : d_results.add(result, f.whole);
                 again |= f.again;
             }
-            d_results.settle();
+            d_results.compare_boundaries();
             d_in_place = alone && !again && d_results.size() > 0 &&
                          d_results.proven() == d_results.size();
             if (!d_in_place) {
@@ -407,10 +407,10 @@ private:
         return r;
     }
 
-    // Judges the boundary matches of the current period if there are at least 16. If
-    // more than half failed, frames stop searching. If more than 1 % failed, with at
-    // least 8 failures or 1000 matches, the warm-up is set to its maximum. A change of
-    // the warm-up begins a new period, and so do more than 10000 matches.
+    // Counts failed boundary matches over periods. Once a period has 16 matches: if more
+    // than half of them failed, frames stop searching. If more than 1 % failed, and the
+    // period has 8 failures or 1000 matches, the warm-up is set to its maximum. A period
+    // ends when the warm-up changes or after 10000 matches.
     void judge_boundary_matches()
     {
         d.d_links_failed = d_failed_before + d_results.failed();
@@ -445,7 +445,7 @@ private:
         for (std::size_t i = 0; i < d_flight.size(); ++i) {
             d_flight[i].abandoned = true;
         }
-        if (!std::exchange(d.d_said_carried, true)) {
+        if (!std::exchange(d.d_reported_sequential, true)) {
             d.log(log_level::warning,
                   "the beginnings of most frames cannot be estimated independently: one "
                   "thread "

@@ -13,7 +13,7 @@ namespace gr::gpufec::sync_map {
 
 double lock_limit(const sync_options& o)
 {
-    const double worth = worth_of_following(o);
+    const double worth = evidence_per_item(o);
     return worth > 0 ? std::log(2.0) * worth / 2 : -INFINITY;
 }
 
@@ -196,17 +196,17 @@ stream_cutter::beginning stream_cutter::after(const frame_ends& before) const
     return after(before.origin, carried.data());
 }
 
-void stream_cutter::go_on(const frame_ends& before)
+void stream_cutter::begin_after(const frame_ends& before)
 {
     auto begin = after(before);
     d_origin = begin.origin;
     d_alpha = std::move(begin.alpha);
 }
 
-// Finds the first boundary. The boundaries of all frames explain the items equally well.
-// The search therefore covers a range of one frame's length at a time, and stops at the
-// first range whose most likely offset is locked. If no range has such an offset, the
-// most likely offset of all ranges is used.
+// Finds the first boundary. All frame boundaries in the items are equally likely, so the
+// search covers ranges of one frame's length in order. It stops at the first range whose
+// most likely offset is locked. If there is no such range, the most likely offset of all
+// ranges is used.
 void stream_cutter::acquire()
 {
     const auto frame = std::uint64_t(d_setup.code.n()) * d_setup.outputs;

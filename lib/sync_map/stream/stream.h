@@ -15,9 +15,9 @@
 namespace gr::gpufec::sync_map {
 
 /*!
- * \brief Returns the log-likelihood ratio to random items, in nats per item, above
- * which a frame counts as locked. The limit is half the mean for frames of the code; -inf
- * if that mean is not positive.
+ * \brief Returns the log-likelihood ratio of the code to random items, in nats per item,
+ * above which a frame counts as locked. The limit is half the mean ratio of frames of the
+ * code, or -inf if that mean is not positive.
  */
 double lock_limit(const sync_options& options);
 
@@ -34,8 +34,7 @@ class stream_cutter
 public:
     stream_cutter(const sync_options& options, const setup& setup);
 
-    //! Takes over the items, the position and α of a cutter that was made for another
-    //! channel.
+    //! Takes over the items, the position and α of a cutter for another channel.
     void resume(stream_cutter&& other);
 
     //! Appends \p count received items.
@@ -68,7 +67,7 @@ public:
     //! Returns the index of the item at boundary 0 and drift 0 of the next frame.
     std::int64_t origin() const { return d_origin; }
     //! Makes the next frame begin with the end metrics of another frame.
-    void go_on(const frame_ends& before);
+    void begin_after(const frame_ends& before);
     //! Returns the place of a frame with this origin.
     place place_of(std::int64_t origin) const;
     //! Writes a frame that begins with the end metrics of another frame.

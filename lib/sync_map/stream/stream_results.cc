@@ -22,11 +22,11 @@ void stream_results::add(const stream_frame& f, bool known)
 {
     auto& e = d_frames.add();
     e.frame = f;
-    e.kept = false;
+    e.copied = false;
     e.version = 0;
     e.from = known ? 0 : -1;
-    e.looked_at = -1;
-    e.holds = e.waits = false;
+    e.compared_with = -1;
+    e.matches = e.redecoding = false;
 }
 
 std::uint64_t stream_results::next() const
@@ -41,8 +41,8 @@ std::uint64_t stream_results::next() const
 void stream_results::replace(const stream_frame& f)
 {
     auto& e = d_frames[f.number - d_frames.front().frame.number];
-    e.waits = false;
-    e.looked_at = -1;
+    e.redecoding = false;
+    e.compared_with = -1;
     // The new result was decoded from the previous frame's end metrics. If it is not
     // locked, or if its log-probability is lower by more than `slip` nats, items were
     // probably lost or inserted before the frame. A locked first result is then retained.
@@ -51,7 +51,7 @@ void stream_results::replace(const stream_frame& f)
                                                          f.status.log_probability + slip);
     if (!own) {
         e.frame = f;
-        e.kept = false;
+        e.copied = false;
         keep(e);
         ++e.version;
     } else {
@@ -59,55 +59,55 @@ void stream_results::replace(const stream_frame& f)
     }
 }
 
-void stream_results::look(const entry& before, entry& e)
+void stream_results::compare_with_previous(const entry& before, entry& e)
 {
-    e.looked_at = before.version;
+    e.compared_with = before.version;
     const bool as_compared = e.frame.compared && before.version == 0 && e.version == 0;
     const auto l = as_compared ? e.frame.to_previous
                                : compare(d_setup, before.ends(d_setup), e.ends(d_setup));
     if (e.from == long(before.version)) {
-        e.holds = true;
+        e.matches = true;
         e.frame.bound = std::max<double>(e.frame.bound, l.end_bound);
         return;
     }
     ++d_boundary_matches;
-    e.holds = l.difference <= d_tolerance && l.start_bound <= 10 * d_tolerance;
+    e.matches = l.difference <= d_tolerance && l.start_bound <= 10 * d_tolerance;
     e.frame.bound = std::max(l.start_bound, l.end_bound);
-    if (e.holds) {
+    if (e.matches) {
         return;
     }
     ++d_failed;
     if (!before.frame.locked) {
         // The end metrics of an unlocked frame are no more reliable than a search.
-        e.holds = true;
+        e.matches = true;
         e.frame.bound = 1;
     } else {
         ++d_unproven;
     }
 }
 
-void stream_results::settle()
+void stream_results::compare_boundaries()
 {
     for (std::size_t i = d_proven; i < d_frames.size(); ++i) {
         auto& e = d_frames[i];
         if (i == 0 && !d_any) {
-            e.holds = true; // no frame precedes the first frame of the stream
+            e.matches = true; // no frame precedes the first frame of the stream
         } else {
             const auto& before = i == 0 ? d_before : d_frames[i - 1];
-            const bool stays = i <= d_proven || before.holds;
-            if (before.waits || e.waits) {
+            const bool stays = i <= d_proven || before.matches;
+            if (before.redecoding || e.redecoding) {
                 continue;
             }
-            if (e.looked_at != long(before.version)) {
-                look(before, e);
+            if (e.compared_with != long(before.version)) {
+                compare_with_previous(before, e);
             }
-            if (!e.holds && stays) {
-                e.waits = true;
+            if (!e.matches && stays) {
+                e.redecoding = true;
                 e.from = before.version;
                 d_again(e.frame.number, before.ends(d_setup));
             }
         }
-        if (i == d_proven && e.holds && !e.waits) {
+        if (i == d_proven && e.matches && !e.redecoding) {
             ++d_proven;
         }
     }
@@ -116,7 +116,7 @@ void stream_results::settle()
 void stream_results::pop()
 {
     auto& e = d_frames.front();
-    if (e.kept || d_frames.size() == 1) {
+    if (e.copied || d_frames.size() == 1) {
         keep(e);
         std::swap(d_before, e);
         d_any = true;
@@ -127,10 +127,10 @@ void stream_results::pop()
 
 void stream_results::keep(entry& e) const
 {
-    if (!e.kept) {
+    if (!e.copied) {
         e.memory.assign(e.frame.output, e.frame.output + d_setup.output_bytes());
         e.frame.output = e.memory.data();
-        e.kept = true;
+        e.copied = true;
     }
 }
 

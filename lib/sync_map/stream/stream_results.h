@@ -32,9 +32,9 @@ struct stream_frame {
  * proven.
  *
  * A boundary match compares the metrics at the end of a frame with those at the beginning
- * of the next. If the match fails, the later frame is decoded again from the end metrics
- * of the earlier frame. The condition is that the earlier frame is locked and that its
- * own match has not failed. In a run of failed matches only the first causes another
+ * of the next frame. If the match fails, and the earlier frame is locked and has itself
+ * matched its predecessor, the later frame is decoded again from the end metrics of the
+ * earlier frame. In a run of failed matches, only the first therefore causes another
  * decoding, because the later frames may be correct. If a frame's first result is locked,
  * and the new result is not locked or is much less likely, items were probably lost or
  * inserted before the frame. The first result is then retained.
@@ -59,7 +59,7 @@ public:
     void replace(const stream_frame& f);
     //! Compares all boundaries that can be compared, and requests frames to be decoded
     //! again.
-    void settle();
+    void compare_boundaries();
 
     //! Returns the number of frames that are held.
     std::size_t size() const { return d_frames.size(); }
@@ -84,16 +84,16 @@ public:
 private:
     struct entry {
         stream_frame frame;
-        std::vector<std::byte> memory; // copy of the output, if `kept` is set
-        bool kept = false;
+        std::vector<std::byte> memory; // copy of the output, if `copied` is set
+        bool copied = false;
         unsigned version = 0; // number of times that the frame's result was replaced
         // Version of the previous frame whose end metrics this frame began with; −1: the
         // frame searched for its beginning.
         long from = -1;
         // Version of the previous frame with which this frame was compared; −1: none.
-        long looked_at = -1;
-        bool holds = false; // whether the match with the previous frame holds
-        bool waits = false; // whether another decoding of the frame is outstanding
+        long compared_with = -1;
+        bool matches = false;    // whether the match with the previous frame holds
+        bool redecoding = false; // whether another decoding of the frame is outstanding
 
         frame_ends ends(const setup& s) const
         {
@@ -101,7 +101,7 @@ private:
         }
     };
 
-    void look(const entry& before, entry& e);
+    void compare_with_previous(const entry& before, entry& e);
     void keep(entry& e) const;
 
     const setup d_setup;

@@ -36,7 +36,8 @@ public:
     {
         items.require(expected_type());
         const auto count = items.size();
-        d_pipeline.require_this_process(); // items that complete no frame do not reach it
+        // Items of an incomplete frame do not reach the pipeline, which would check this.
+        d_pipeline.require_this_process();
         if (d_next || capacity() < count) {
             advance();
         }
@@ -185,9 +186,8 @@ private:
         }
     }
 
-    // Returns the number of items that push() accepts now. The number of items that wait
-    // to be cut into frames is limited, so that a caller with much input does not fill
-    // the memory.
+    // Returns the number of items that push() accepts now. The number of items that are
+    // not yet cut into frames is limited, to limit the memory.
     std::size_t capacity() const
     {
         const auto limit = 2 * (std::size_t(d_setup->max_items) + d_options.acquire) +

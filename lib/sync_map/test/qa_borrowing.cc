@@ -23,7 +23,7 @@ public:
     }
 
     // Offers up to `count` more items, or pushes them after end().
-    std::size_t give(std::size_t count)
+    std::size_t offer(std::size_t count)
     {
         const auto n = d_over ? d_decoder.push({ d_items.data() + d_taken, count })
                               : memory_of(d_decoder).borrow(d_ring.data() + d_back,
@@ -103,7 +103,7 @@ decode_borrowed_frames(const sync_options& options,
         }
     };
     for (std::size_t f = 0; f < frames.size(); ++f) {
-        all([&](auto n) { return ring.give(n); }, frames[f].size());
+        all([&](auto n) { return ring.offer(n); }, frames[f].size());
         while (!decoder->end_frame()) {
             take_all<float>(*decoder, out);
             decoder->wait(milliseconds(10));
@@ -179,8 +179,8 @@ TEST(sync_decoder_borrowing, BorrowedStream_DecodesAsPushed)
                     if (ring.taken() >= until && !ring.over()) {
                         ring.end();
                     }
-                    const auto n =
-                        ring.give(std::min<std::size_t>(ring.left(), 1 + random() % 900));
+                    const auto n = ring.offer(
+                        std::min<std::size_t>(ring.left(), 1 + random() % 900));
                     take_all<float>(*decoder, borrowed);
                     ring.release_borrowed();
                     if (n == 0) {
@@ -224,7 +224,7 @@ TEST(sync_decoder_borrowing, ChannelChangeWithinFrame_DecodesAsPushed)
         }
         for (unsigned f = 0; f < 12; ++f) {
             for (std::size_t left = data.received[f].size(); left > 0;) {
-                const auto n = ring.give(std::min<std::size_t>(left, 40));
+                const auto n = ring.offer(std::min<std::size_t>(left, 40));
                 left -= n;
                 if (f == 7 && left > 0 && left <= 40) {
                     decoder->set_channel(other);

@@ -95,7 +95,7 @@ TEST(sync_channel, PublishedChannels_HavePublishedDriftLimits)
     EXPECT_EQ(change.size(), 29u);
 }
 
-TEST(sync_channel, Vectors_HaveExpectedDriftLimits)
+TEST(sync_channel, TestVectors_HaveExpectedDriftLimits)
 {
     const auto all = read_sync_vectors({ "ref_" });
     if (all.empty()) {
@@ -159,7 +159,7 @@ TEST(sync_channel, ExcessiveInsertions_AreRefused)
     EXPECT_LT(out.size(), 200000u);
 }
 
-TEST(sync_channel, LongestFrames_HaveDriftLimitsSoon)
+TEST(sync_channel, LongestFrames_HaveDriftLimits)
 {
     const auto symbols = 2 * sync_code::max_frame_bits;
     const auto range = drift_limits(bsid_model(0.3, 0.3), symbols, 1e-15);
@@ -233,7 +233,7 @@ TEST(sync_code, BadCodebook_IsRefusedByName)
     EXPECT_NE(make(1, 2, 0, list{}).find("frame_symbols is 0"), std::string::npos);
     EXPECT_NE(make(1, 2, 1, list{ 0 }).find("size of codebook is 1"), std::string::npos);
     EXPECT_NE(make(1, 2, 1, list{ 0, 2 }).find("codebook entry is 2"), std::string::npos);
-    // The product of these sizes overflows to 0 in 64 bits.
+    // The product of these three sizes is 2^64, which overflows to 0.
     EXPECT_EQ(make(1u << 17, 1u << 16, 1u << 31, list{}),
               "n is 131072: allowed are 1 to 4096");
     EXPECT_NE(make(4096, 2, 1u << 31, list{}).find("frame_symbols is 2147483648"),
@@ -303,7 +303,7 @@ TEST(sync_code, CodebookFile_IsRead)
         std::string::npos);
 }
 
-TEST(sync_code, FileWithoutCodebook_IsRefusedSoon)
+TEST(sync_code, InvalidOrEndlessFile_IsRefused)
 {
     const auto of = [](const std::string& path, unsigned frame_symbols) {
         return refusal([&] { sync_code::from_file(path, 3, 2, frame_symbols); });
@@ -327,7 +327,7 @@ TEST(sync_code, FileWithoutCodebook_IsRefusedSoon)
     std::remove(path.c_str());
 }
 
-TEST(sync_encoder, Vectors_EncodeAsExpected)
+TEST(sync_encoder, TestVectors_EncodeAsExpected)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {

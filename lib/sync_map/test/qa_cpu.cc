@@ -45,7 +45,7 @@ decoder_maker on_cpu(const std::string& variant = "")
     };
 }
 
-TEST(sync_cpu, LinearForm_DecodesVectors)
+TEST(sync_cpu, LinearForm_EqualsTestVectors)
 {
     const unsigned copies = 19; // at least one full group of lanes, and a part of another
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
@@ -67,7 +67,7 @@ TEST(sync_cpu, LinearForm_DecodesVectors)
     }
 }
 
-TEST(sync_cpu, CorridorForm_DecodesVectors)
+TEST(sync_cpu, CorridorForm_EqualsTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
@@ -222,7 +222,7 @@ std::vector<double> alpha_amid_bits(const sync_code& code,
     return carried;
 }
 
-TEST(sync_cpu, CarriedAlpha_IsContinuousAtNoSubstitutions)
+TEST(sync_cpu, CarriedAlpha_IsContinuousAsSubstitutionsVanish)
 {
     for (unsigned n = 1; n <= 12; ++n) {
         for (const unsigned q : { 2u, 5u, 16u, 17u, 40u }) {

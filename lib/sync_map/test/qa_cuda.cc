@@ -14,7 +14,7 @@
 namespace gr::gpufec::sync_map {
 namespace {
 
-TEST_F(sync_cuda, LinearForm_DecodesVectors)
+TEST_F(sync_cuda, LinearForm_EqualsTestVectors)
 {
     const auto all = vectors();
     if (all.empty()) {
@@ -31,7 +31,7 @@ TEST_F(sync_cuda, LinearForm_DecodesVectors)
     }
 }
 
-TEST_F(sync_cuda, CorridorForm_DecodesVectors)
+TEST_F(sync_cuda, CorridorForm_EqualsTestVectors)
 {
     const auto all = vectors();
     if (all.empty()) {

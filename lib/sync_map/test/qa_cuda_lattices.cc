@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the CUDA decoder: each kernel for words of ten bits, and the band that follows
- * a frame's path. */
+/* Tests of the CUDA decoder: each kernel for words of ten bits, and the banded lattice,
+ * whose band of drifts follows a frame's path. */
 
 #include "qa_cuda_support.h"
 #include "sync_map/cuda/band.h"
@@ -25,8 +25,8 @@ protected:
     }
     void TearDown() override { chosen_kernels = ten_bit_kernels::by_batch; }
 
-    // Returns the precisions to test. Trie kernels have no mixed precision, because
-    // they compute sums in the precision of their lattices.
+    // Returns the precisions to test. Trie kernels have no mixed precision, because their
+    // sums have the precision of their lattices.
     static std::vector<sync_precision> own_precisions()
     {
         std::vector<sync_precision> all{ sync_precision::float64,
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(by,
                                                                           : "tries";
                          });
 
-TEST_P(sync_cuda_ten_bits, Vectors_Decode)
+TEST_P(sync_cuda_ten_bits, TestVectors_HaveExpectedPosteriors)
 {
     auto all = vectors();
     all.erase(std::remove_if(all.begin(),
@@ -214,9 +214,9 @@ protected:
         return data;
     }
 
-    // Returns for each frame whether the band sufficed. Checks the results of the
-    // frames for which the band sufficed.
-    static std::vector<bool> kept(const test_frames& data)
+    // Returns for each frame whether its path stays in the band, and compares the results
+    // of such frames with the reference.
+    static std::vector<bool> fit_in_band(const test_frames& data)
     {
         chosen_kernels = ten_bit_kernels::banded_lattice_alone;
         const auto decoded = decode_frames(data, data.options, make);
@@ -233,22 +233,21 @@ protected:
     }
 };
 
-TEST_F(sync_cuda_banded_lattice, FewEvents_NeedNoMoreDrifts)
+TEST_F(sync_cuda_banded_lattice, FewEvents_FitInBand)
 {
     for (const auto& code :
          { codebook_random(10, 16, 90, 4), codebook_davey_mackay(10, 32, 90, 4) }) {
         for (const auto& channel :
              { bsid_model(1e-3, 1e-3, 0), bsid_model(5e-4, 1.5e-3, 1e-3) }) {
             const auto data = frames_of(code, channel, small_scale() ? 40 : 400);
-            const auto all = kept(data);
+            const auto all = fit_in_band(data);
             EXPECT_GT(std::count(all.begin(), all.end(), true), 0.97 * all.size());
             check_against_reference(data, data.options, make, 1e-6);
         }
     }
 }
 
-// Frames that need more drifts than the band has must be detected and decoded again.
-TEST_F(sync_cuda_banded_lattice, FrameWithLoss_IsDecodedAgain)
+TEST_F(sync_cuda_banded_lattice, FramesThatLeaveBand_AreDecodedAgain)
 {
     const auto code = codebook_random(10, 16, 40, 4);
     unsigned sufficient = 0, frames = 0;
@@ -261,7 +260,7 @@ TEST_F(sync_cuda_banded_lattice, FrameWithLoss_IsDecodedAgain)
             if (open) {
                 data.options.end = { -12, std::vector<double>(25, 1) };
             }
-            const auto all = kept(data);
+            const auto all = fit_in_band(data);
             sufficient += std::count(all.begin(), all.end(), true);
             frames += all.size();
             check_against_reference(data, data.options, make, 1e-6);
@@ -314,7 +313,7 @@ TEST_F(sync_cuda_banded_lattice, Bursts_DecodeWithAllDrifts)
         data.received[6].begin(), data.received[6].end(), [&] { return random() & 1; });
     data.received[7].resize(2000, 1);
     data.received[8].resize(880);
-    const auto all = kept(data);
+    const auto all = fit_in_band(data);
     for (std::size_t f = 0; f < all.size(); ++f) {
         const bool comes_back = f % 8 == 1 || f % 8 == 2;
         if ((comes_back && f > 24) || f % 8 == 3 || f % 8 == 4 || f == 0 ||
@@ -336,7 +335,7 @@ TEST_F(sync_cuda_banded_lattice, PartlyKnownEnds_EqualReference)
     auto& o = data.options;
     o.start = { -2, { 1, 2, 4, 2, 1 } };
     o.end = { -4, { 1, 1, 2, 4, 8, 4, 2, 1, 1 } };
-    auto all = kept(data);
+    auto all = fit_in_band(data);
     EXPECT_GT(std::count(all.begin(), all.end(), true), 6);
     check_against_reference(data, o, make, 1e-6);
     // The start prior or the end prior is wider than the band.
@@ -344,7 +343,7 @@ TEST_F(sync_cuda_banded_lattice, PartlyKnownEnds_EqualReference)
         const drift_prior wide{ -12, std::vector<double>(25, 1) };
         o.start = at_start ? wide : drift_prior{};
         o.end = at_start ? drift_prior{ 0, {} } : wide;
-        all = kept(data);
+        all = fit_in_band(data);
         check_against_reference(data, o, make, 1e-6);
     }
 }
@@ -369,7 +368,7 @@ TEST_F(sync_cuda_banded_lattice, BurstsBeforeOpenEnds_DecodeWithAllDrifts)
             }
         }
     }
-    const auto all = kept(data);
+    const auto all = fit_in_band(data);
     EXPECT_EQ(std::count(all.begin(), all.end(), true), 0);
     check_against_reference(data, o, make, 1e-6);
 }
@@ -386,8 +385,8 @@ TEST(band_bound, Band_AllowsMoreEventsThanMostFramesHave)
 }
 
 // The end prior is wider than half the band, so the last indices use β of all drifts (see
-// band_ends). Over 90 % of the frames must then need no second decoding.
-TEST_F(sync_cuda_banded_lattice, OpenEnds_SeldomNeedMoreDrifts)
+// band_ends). Over 90 % of the frames must not need a second decoding.
+TEST_F(sync_cuda_banded_lattice, OpenEnds_SeldomExceedBand)
 {
     for (const int reach : { 5, 8, 11 }) {
         auto data = frames_of(codebook_davey_mackay(10, 32, 210, 4),
@@ -398,7 +397,7 @@ TEST_F(sync_cuda_banded_lattice, OpenEnds_SeldomNeedMoreDrifts)
         for (auto& r : data.received) { // items after the frame
             r.resize(r.size() + 8, std::uint8_t(r.size() % 2));
         }
-        const auto all = kept(data);
+        const auto all = fit_in_band(data);
         EXPECT_GT(std::count(all.begin(), all.end(), true), 0.9 * all.size());
     }
 }

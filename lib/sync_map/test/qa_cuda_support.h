@@ -26,7 +26,7 @@ protected:
         }
     }
 
-    //! Makes a decoder with the kernels that the test case has chosen.
+    //! Makes a decoder with the kernels in \c chosen_kernels, which test cases set.
     static std::unique_ptr<batch_decoder<job>> make(setup setup, std::size_t frames)
     {
         setup.kernels = chosen_kernels;
@@ -49,8 +49,8 @@ inline bool small_scale()
     return scale && std::string(scale) == "small";
 }
 
-//! Selector of the kinds of decoders that a case is tested with: all kinds or, at small
-//! scale, one kind that changes from case to case.
+//! Selects the kinds of decoders that test a case: all kinds or, at small scale, one kind
+//! that changes from case to case.
 class in_turn
 {
 public:
@@ -81,8 +81,8 @@ inline constexpr sync_precision precisions[] = { sync_precision::float64,
                                                  sync_precision::float32,
                                                  sync_precision::mixed };
 
-//! Decodes all frames, one by one or as a stream. \param again receives the number of
-//! frames that were decoded again
+//! Decodes all frames, one by one or as a stream. If \p again is not null, stores the
+//! number of frames that were decoded again.
 inline std::vector<double> decode_all(const test_frames& data,
                                       const sync_options& options,
                                       std::uint64_t* again = nullptr)

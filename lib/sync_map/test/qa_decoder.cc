@@ -39,7 +39,7 @@ void check_against_whole_stream(const sync_code& code,
     const auto decoded = decode_stream<double>(o, items, 77);
     ASSERT_EQ(decoded.begins.size(), frames);
 
-    // Items after the end of the stream are unknown, so all symbols are equally likely.
+    // Items after the end of the stream are unknown: each symbol has the likelihood 1/s.
     const unsigned symbols = frames * code.frame_symbols() + 20;
     const unsigned s = code.alphabet();
     reference::map_problem p{ code, channel, { -110, 110 }, symbols, 0, {}, {}, {}, {} };
@@ -72,7 +72,7 @@ TEST(sync_decoder_stream, Frames_DecodeAsWholeStream)
         codebook_random(5, 6, 9, 5, 4), { 0.02, 0.02, 0.02, 4 }, true);
 }
 
-TEST(sync_decoder_stream, ChannelWithoutOneEvent_DecodesAsWholeStream)
+TEST(sync_decoder_stream, ChannelWithoutOneEventType_DecodesAsWholeStream)
 {
     const auto code = codebook_random(6, 4, 5, 4);
     check_against_whole_stream(code, { 0, 0.03, 0.01 });
@@ -83,7 +83,7 @@ TEST(sync_decoder_stream, ChannelWithoutOneEvent_DecodesAsWholeStream)
     check_against_whole_stream(code, { 0.02, 0.02, 1 });
 }
 
-TEST(sync_decoder_stream, PiecesOfAnySize_GiveSameOutput)
+TEST(sync_decoder_stream, ChunksOfAnySize_GiveSameOutput)
 {
     const auto data =
         random_frames(codebook_davey_mackay(10, 32, 20, 4), { 0.01, 0.01, 0 }, 30);
@@ -98,7 +98,7 @@ TEST(sync_decoder_stream, PiecesOfAnySize_GiveSameOutput)
     EXPECT_EQ(whole.begins, pieces.begins);
 }
 
-TEST(sync_decoder_stream, Stream_ErrsAsSeldomAsFrames)
+TEST(sync_decoder_stream, Stream_HasErrorRateOfFramedDecoding)
 {
     for (const double p : { 1e-3, 1e-2 }) {
         const unsigned frames = 60;
@@ -146,7 +146,7 @@ TEST(sync_decoder_stream, Stream_ErrsAsSeldomAsFrames)
     }
 }
 
-TEST(sync_decoder_stream, FirstFrame_IsFound)
+TEST(sync_decoder_stream, FirstFrameAfterNoise_IsFound)
 {
     const auto code = codebook_davey_mackay(10, 32, 40, 4);
     const bsid_model channel(0.01, 0.01);
@@ -170,7 +170,7 @@ TEST(sync_decoder_stream, FirstFrame_IsFound)
     EXPECT_GE(found, 99u);
 }
 
-TEST(sync_decoder_stream, EarliestFrame_IsAcquired)
+TEST(sync_decoder_stream, SeveralFramesInAcquisitionRange_EarliestIsAcquired)
 {
     const auto code = codebook_davey_mackay(10, 32, 40, 4);
     const bsid_model channel(0.005, 0.005);
@@ -194,7 +194,7 @@ TEST(sync_decoder_stream, EarliestFrame_IsAcquired)
     }
 }
 
-TEST(sync_decoder_stream, LongestAcquisition_DoesNotStall)
+TEST(sync_decoder_stream, LargestAcquisitionRange_FindsFirstFrame)
 {
     const auto code = codebook_davey_mackay(10, 32, 40, 4);
     const bsid_model channel(0.005, 0.005);
@@ -215,7 +215,7 @@ TEST(sync_decoder_stream, LongestAcquisition_DoesNotStall)
     EXPECT_TRUE(decoded.locked[0]);
 }
 
-TEST(sync_decoder_stream, LostFrames_AreReported)
+TEST(sync_decoder_stream, NoiseAfterFrames_IsReportedAsUnlocked)
 {
     const auto code = codebook_davey_mackay(10, 32, 40, 4);
     const auto data = random_frames(code, { 0.005, 0.005, 0 }, 6);
@@ -235,7 +235,7 @@ TEST(sync_decoder_stream, LostFrames_AreReported)
     }
 }
 
-TEST(sync_decoder_frames, Frames_LeaveInOrderWithTheirResults)
+TEST(sync_decoder_frames, PushedFrames_ArePulledInOrder)
 {
     auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 50);
     auto& o = data.options;
@@ -270,7 +270,7 @@ TEST(sync_decoder_frames, Frames_LeaveInOrderWithTheirResults)
     }
 }
 
-TEST(sync_decoder_frames, OutputAndStatus_ArePulledWithTheirTypes)
+TEST(sync_decoder_frames, TypedSpans_AcceptOnlyMatchingTypeAndSize)
 {
     auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 3);
     auto& o = data.options;
@@ -307,7 +307,7 @@ TEST(sync_decoder_frames, OutputAndStatus_ArePulledWithTheirTypes)
     EXPECT_EQ(decoder->pull(posteriors), 0u);
 }
 
-TEST(sync_decoder_frames, PartialBatch_IsSentWhenDue)
+TEST(sync_decoder_frames, PartialBatch_IsSubmittedWhenDue)
 {
     auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 }, 1);
     data.options.backend = backend::cpu;
@@ -354,7 +354,7 @@ TEST(sync_decoder_frames, UndecodableChannel_IsRefusedAtOnce)
     EXPECT_TRUE(decoder->push_frame(data.received[0]));
 }
 
-TEST(sync_simulation, Deviation_IsThatOfFrames)
+TEST(sync_simulation, FramesOfDifferentErrorRates_GiveStandardError)
 {
     error_counts counts;
     EXPECT_EQ(counts.symbol_error_rate(), 0);
@@ -363,10 +363,11 @@ TEST(sync_simulation, Deviation_IsThatOfFrames)
     counts.add(10, 4);
     EXPECT_DOUBLE_EQ(counts.symbol_error_rate(), 0.2);
     EXPECT_DOUBLE_EQ(counts.frame_error_rate(), 0.5);
-    EXPECT_DOUBLE_EQ(counts.deviation(), 0.2); // the frames have rates 0 and 0.4
+    // This is the standard error of the mean of the frames' error rates, 0 and 0.4.
+    EXPECT_DOUBLE_EQ(counts.deviation(), 0.2);
 }
 
-TEST(sync_simulation, RepeatedSimulation_GivesSameFrames)
+TEST(sync_simulation, SameSeed_GivesSameFrames)
 {
     const sync_options o(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 });
     const frame_source source(o, 1), same(o, 1), other(o, 2);

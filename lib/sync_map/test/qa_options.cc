@@ -172,7 +172,7 @@ TEST(sync_decoder_frames, ExcessiveMemory_IsRefusedByName)
     o.slots = 16;
     try {
         const auto decoder = sync_decoder::make(o);
-        ADD_FAILURE() << "taken";
+        ADD_FAILURE() << "batch 1048576 was accepted";
     } catch (const std::invalid_argument& error) {
         EXPECT_EQ(std::string(error.what())
                       .find("batch is 1048576: not enough memory for 16 slots with this "

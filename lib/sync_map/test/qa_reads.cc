@@ -259,7 +259,8 @@ TEST_P(sync_reads, EveryOutput_FollowsPosteriors)
             const auto* const known = &data.priors[f][i * q];
             double sum = 0;
             for (unsigned D = 0; D < q; ++D) {
-                // The posterior of a word with prior 0 does not reveal its extrinsic.
+                // A word with prior 0 has posterior 0, so its extrinsic probability
+                // cannot be computed from the posterior.
                 e[D] = known[D] > 0 ? L[D] / known[D] : extrinsics.values[f][i * q + D];
                 sum += known[D] > 0 ? e[D] : 0;
             }
@@ -392,7 +393,7 @@ TEST_P(sync_reads, MissingReadsOfLastFrame_CountAsNotReceived)
     EXPECT_EQ(decode<double>(shorter).values, decode<double>(data).values);
 }
 
-TEST_P(sync_reads, FlushedReads_Leave)
+TEST_P(sync_reads, FlushedReads_AreDecodedBeforeBatchIsFull)
 {
     auto data = make(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 2, 4);
     data.options.batch = 100;
@@ -414,7 +415,7 @@ TEST_P(sync_reads, FlushedReads_Leave)
     EXPECT_EQ(decode_with<double>(*decoder, data).values, decode<double>(data).values);
 }
 
-TEST_P(sync_reads, MoreReads_ErrLess)
+TEST_P(sync_reads, MoreReads_ReduceErrors)
 {
     std::vector<double> rates;
     for (const unsigned R : { 1u, 2u, 4u }) {

@@ -24,7 +24,7 @@ void expect_close(const map_result& r, const test_vector& v, double tolerance)
     EXPECT_LE(largest_difference(r.drifts, v.drifts), tolerance) << v.name;
 }
 
-TEST(sync_reference, Enumeration_DecodesVectors)
+TEST(sync_reference, Enumeration_EqualsTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_" });
     if (all.empty()) {
@@ -37,7 +37,7 @@ TEST(sync_reference, Enumeration_DecodesVectors)
     }
 }
 
-TEST(sync_reference, CorridorAndLinearForm_DecodeVectors)
+TEST(sync_reference, CorridorAndLinearForm_EqualTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
@@ -120,7 +120,7 @@ TEST(sync_reference, Enumeration_SumsEveryPath)
     }
 }
 
-TEST(sync_reference, PriorsAndSoftInput_DecodeAlikeInAllForms)
+TEST(sync_reference, PriorsAndSoftInput_GiveEqualPosteriorsInAllForms)
 {
     const auto code = codebook_random(3, 4, 3, 8);
     map_problem p{ code, bsid_model(0.1, 0.12, 0.03), { -12, 12 }, 3, 2, {}, {}, {}, {} };

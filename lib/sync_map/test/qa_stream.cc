@@ -3,8 +3,8 @@
 
 /* Tests of streams whose frames search for their beginnings. Results are compared with
  * those of the sequential rule (each frame begins where the previous frame ended), for
- * batches of any size. Further tests: slips (lost or inserted items), noise, channels
- * that change or differ from the model, and the received_window. */
+ * batches of any size. Further tests concern slips (lost or inserted items), noise,
+ * channels that change or differ from the model, and received_window. */
 
 #include "cuda/devices.h"
 #include "lab/sync_map/simulation.h"
@@ -37,17 +37,17 @@ using std::chrono::milliseconds;
 struct decoded_stream {
     std::vector<double> values;
     std::vector<std::int64_t> begins;
-    struct chances {
+    // Probabilities that a frame begins at item `first` and at each following item,
+    // according to the drift posteriors.
+    struct begin_posterior {
         std::int64_t first;
-        std::vector<float> of;
+        std::vector<float> probabilities;
     };
-    // For each frame, its probabilities of beginning at item `first` and at each
-    // following item, according to the drift posteriors.
-    std::vector<chances> chances_to_begin;
+    std::vector<begin_posterior> begin_posteriors; // one per frame
     std::vector<bool> locked;
     std::vector<double> bounds;
     std::uint64_t links_failed = 0, frames_again = 0;
-    std::vector<std::string> said;
+    std::vector<std::string> log; // logged messages
 };
 
 void take_all(sync_decoder& decoder, decoded_stream& to)
@@ -69,7 +69,7 @@ void take_all(sync_decoder& decoder, decoded_stream& to)
         to.begins.push_back(f.begin);
         if (f.first_drifts) {
             const auto window = decoder.window();
-            to.chances_to_begin.push_back(
+            to.begin_posteriors.push_back(
                 { f.begin - f.status.start_drift + window.first,
                   { f.first_drifts, f.first_drifts + window.size() } });
         }
@@ -84,7 +84,7 @@ decoded_stream decode(const sync_options& options,
 {
     decoded_stream out;
     decoder_hooks hooks;
-    hooks.log = [&](log_level, const std::string& text) { out.said.push_back(text); };
+    hooks.log = [&](log_level, const std::string& text) { out.log.push_back(text); };
     const auto decoder = sync_decoder::make(options, hooks);
     for (std::size_t at = 0; at < items.size();) {
         at += decoder->push({ items.data() + at, std::min(piece, items.size() - at) });
@@ -218,9 +218,9 @@ measured check_against_sequential(const stream_case& c,
     for (std::size_t f = 0; f < a.begins.size(); ++f) {
         EXPECT_TRUE(a.locked[f]) << f;
         if (a.begins[f] != b.begins[f]) {
-            const auto& chances = a.chances_to_begin.at(f);
-            EXPECT_NEAR(chances.of.at(a.begins[f] - chances.first),
-                        chances.of.at(b.begins[f] - chances.first),
+            const auto& posterior = a.begin_posteriors.at(f);
+            EXPECT_NEAR(posterior.probabilities.at(a.begins[f] - posterior.first),
+                        posterior.probabilities.at(b.begins[f] - posterior.first),
                         2 * a.bounds[f] + 1e-6)
                 << f;
         }
@@ -236,7 +236,7 @@ measured check_against_sequential(const stream_case& c,
     return m;
 }
 
-TEST(sync_received_window, Window_GivesPushedItems)
+TEST(sync_received_window, Window_ReturnsPushedItems)
 {
     constexpr std::size_t bytes = 4;
     std::mt19937 random(9);
@@ -417,7 +417,7 @@ TEST_P(sync_stream_search, Frames_DecodeAsWholeStream)
         auto whole = reference::linear(p).posteriors;
         whole.resize(decoded.values.size());
         EXPECT_LE(largest_difference(decoded.values, whole), 1e-9);
-        // 0 selects the default look-ahead. It must be long enough for an error of 1e-7.
+        // 0 selects the default look-ahead, which must limit errors to 1e-7.
         o.lookahead = 0;
         EXPECT_LE(largest_difference(decode(o, items).values, whole), 1e-7);
     }
@@ -529,10 +529,11 @@ void check_slips(unsigned slips, unsigned apart, int slip, double p)
                 out.bounds[at + 1] == 1;
     }
     EXPECT_EQ(regained, slips);
-    EXPECT_GE(seen, slips - slips / 20); // a few slips look like a burst of deletions
+    // A few slips cannot be distinguished from a burst of insertions or deletions.
+    EXPECT_GE(seen, slips - slips / 20);
 }
 
-TEST_P(sync_stream_search, Slips_AreFollowedByLock)
+TEST_P(sync_stream_search, Slip_RegainsLockWithinTwoFrames)
 {
     for (const double p : { 1e-3, 1e-2 }) {
         check_slips(small_scale() ? 10 : 100, 6, 60, p);
@@ -587,7 +588,7 @@ TEST_P(sync_stream_search, ErasuresAndWrongChannel_DoNotStopStream)
     EXPECT_TRUE(out.locked.front() && out.locked.back());
 }
 
-TEST_P(sync_stream_search, SameCodebookAtAllIndices_IsCarriedAndReportedOnce)
+TEST_P(sync_stream_search, SameCodebookAtAllIndices_IsDecodedSequentiallyAndReportedOnce)
 {
     const auto one = codebook_random(10, 32, 1, 4);
     std::vector<std::uint8_t> words;
@@ -599,15 +600,15 @@ TEST_P(sync_stream_search, SameCodebookAtAllIndices_IsCarriedAndReportedOnce)
     const auto items = received(c);
     const auto a = decode(o, items), b = decode_sequentially(o, items);
     EXPECT_LE(largest_of_frames(a, b), 1e-12);
-    unsigned said = 0;
-    for (const auto& text : a.said) {
-        said +=
+    unsigned reports = 0;
+    for (const auto& text : a.log) {
+        reports +=
             text.find("decoded one after the other by one thread") != std::string::npos;
     }
-    EXPECT_EQ(said, 1u);
+    EXPECT_EQ(reports, 1u);
 }
 
-TEST_P(sync_stream_search, FailedBoundaryMatches_CauseCarriedFrames)
+TEST_P(sync_stream_search, FailedBoundaryMatches_CauseSequentialDecoding)
 {
     // With p_substitute 0.5, items carry no information, so no beginning can be found.
     const stream_case c{ codebook_random(6, 4, 30, 4), { 0.02, 0.02, 0.5 }, 60 };
@@ -615,7 +616,7 @@ TEST_P(sync_stream_search, FailedBoundaryMatches_CauseCarriedFrames)
     const auto items = received(c);
     const auto a = decode(o, items), b = decode_sequentially(o, items);
     EXPECT_LE(largest_of_frames(a, b), 1e-9);
-    EXPECT_NE(a.said.back().find("one thread decodes one frame after the other"),
+    EXPECT_NE(a.log.back().find("one thread decodes one frame after the other"),
               std::string::npos);
 }
 
@@ -655,8 +656,9 @@ TEST_P(sync_stream_search, ChannelChange_KeepsLock)
 
 TEST_P(sync_stream_search, ChannelWithoutSearch_IsDecodedSequentially)
 {
-    // Frames cannot search with the other channel. The engine changes twice. A slip
-    // causes failed boundary matches, whose count continues over changes of the channel.
+    // Frames cannot search for their beginnings with the other channel, so each change of
+    // the channel also changes the stream engine. The lost items cause failed boundary
+    // matches, whose count must not restart when the channel changes.
     const stream_case c{ codebook_davey_mackay(10, 32, 40, 4), { 5e-3, 5e-3 }, 90 };
     auto items = received(c);
     items.erase(items.begin() + 20 * 400, items.begin() + 20 * 400 + 60);

@@ -406,8 +406,8 @@ inline void make_likelihoods(test_frames& data)
     }
 }
 
-//! Compares the decoding of soft items with the reference, for a random code with more
-//! than two channel symbols; in the linear form also with start and end priors.
+//! Decodes soft items of a random code with more than two channel symbols and compares
+//! the results with the reference. In the linear form, also tests start and end priors.
 inline void check_likelihoods(const decoder_maker& make,
                               sync_form form,
                               unsigned n,

@@ -37,9 +37,9 @@ struct test_vector {
 inline std::filesystem::path sync_vector_folder()
 {
     namespace fs = std::filesystem;
-    const char* given = std::getenv("GPUFEC_TEST_DATA");
+    const char* variable = std::getenv("GPUFEC_TEST_DATA");
     const fs::path source = fs::path(GPUFEC_SOURCE_FOLDER) / "../shared/data";
-    const auto folder = (given ? fs::path(given) : source) / "sync";
+    const auto folder = (variable ? fs::path(variable) : source) / "sync";
     return fs::is_directory(folder) ? folder : fs::path();
 }
 

@@ -51,9 +51,9 @@ struct dim3 {
     unsigned x, y;
 };
 
-// The variables are __thread and not thread_local, because GCC 12's -fsanitize=null
-// reports a false null pointer where a thread_local variable is used: the check reads the
-// flags of an addition that the linker may have replaced by leaq, which sets no flags.
+// These variables are __thread and not thread_local: GCC 12's -fsanitize=null reports
+// false null pointers for thread_local variables, because its check reads the flags of an
+// addition that the linker may replace by leaq, which sets no flags.
 extern __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 struct emulated_stream;
@@ -72,7 +72,7 @@ void emulate(dim3 grid,
 // Returns the compute capability of the emulated devices, such as 75 for 7.5.
 int emulated_capability();
 
-// ---- functions that kernels call ----
+// ---- device functions ----
 
 void __syncwarp();
 void __syncthreads();
@@ -269,7 +269,7 @@ T max(T a, T b)
 using std::isinf;
 using std::isnan;
 
-// ---- functions that host code calls, and that testing/faults.h makes fail or hang ----
+// ---- host functions, which testing/faults.h can make fail or hang ----
 
 enum cudaError_t {
     cudaSuccess = 0,

@@ -76,8 +76,8 @@ thread_local const std::function<void()>* kernel_of_block;
 
 std::mt19937& turns()
 {
-    static const char* const given = std::getenv("GPUFEC_EMULATION_SEED");
-    thread_local std::mt19937 random(given ? std::atoi(given) : 1);
+    static const char* const seed = std::getenv("GPUFEC_EMULATION_SEED");
+    thread_local std::mt19937 random(seed ? std::atoi(seed) : 1);
     return random;
 }
 
@@ -228,7 +228,7 @@ void emulate(dim3 grid,
              std::function<void()> kernel)
 {
     if (shared_bytes > sizeof(gr::gpufec::sync_map::shared)) {
-        throw std::logic_error("a block asks for too much shared memory");
+        throw std::logic_error("a block requests too much shared memory");
     }
     emulated_launch(stream, [=, kernel = std::move(kernel)] {
         gridDim = grid;

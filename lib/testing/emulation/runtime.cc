@@ -283,7 +283,7 @@ std::size_t registered_ranges()
 } // namespace gr::gpufec::cuda
 
 // Returns from the calling function with the error if the call must fail.
-#define FAILS_IF_TOLD(name)            \
+#define RETURN_IF_FAULT(name)          \
     do {                               \
         const auto error = call(name); \
         if (error != cudaSuccess) {    \
@@ -307,13 +307,13 @@ const char* cudaGetErrorString(cudaError_t error)
 
 cudaError_t cudaGetLastError()
 {
-    FAILS_IF_TOLD("cudaGetLastError");
+    RETURN_IF_FAULT("cudaGetLastError");
     return std::exchange(last_error, cudaSuccess);
 }
 
 cudaError_t cudaGetDeviceCount(int* count)
 {
-    FAILS_IF_TOLD("cudaGetDeviceCount");
+    RETURN_IF_FAULT("cudaGetDeviceCount");
     *count = emulated.devices;
     return cudaSuccess;
 }
@@ -328,7 +328,7 @@ cudaError_t cudaSetDevice(int) { return call("cudaSetDevice"); }
 
 cudaError_t cudaGetDevice(int* device)
 {
-    FAILS_IF_TOLD("cudaGetDevice");
+    RETURN_IF_FAULT("cudaGetDevice");
     *device = 0;
     return cudaSuccess;
 }
@@ -341,7 +341,7 @@ int emulated_capability()
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int)
 {
-    FAILS_IF_TOLD("cudaGetDeviceProperties");
+    RETURN_IF_FAULT("cudaGetDeviceProperties");
     *to = {};
     std::strcpy(to->name, "emulated");
     to->major = emulated_capability() / 10;
@@ -357,14 +357,14 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int)
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int)
 {
-    FAILS_IF_TOLD("cudaDeviceGetAttribute");
+    RETURN_IF_FAULT("cudaDeviceGetAttribute");
     *value = attribute == cudaDevAttrMultiProcessorCount ? 2 : int(shared_bytes());
     return cudaSuccess;
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* to, const void*)
 {
-    FAILS_IF_TOLD("cudaFuncGetAttributes");
+    RETURN_IF_FAULT("cudaFuncGetAttributes");
     to->sharedSizeBytes = 0;
     return cudaSuccess;
 }
@@ -376,14 +376,14 @@ cudaError_t cudaFuncSetAttribute(const void*, int, int)
 
 cudaError_t emulated_occupancy(int* blocks)
 {
-    FAILS_IF_TOLD("cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    RETURN_IF_FAULT("cudaOccupancyMaxActiveBlocksPerMultiprocessor");
     *blocks = 1;
     return cudaSuccess;
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total)
 {
-    FAILS_IF_TOLD("cudaMemGetInfo");
+    RETURN_IF_FAULT("cudaMemGetInfo");
     std::lock_guard<std::mutex> lock(emulated.mutex);
     *total = emulated.memory;
     *free = emulated.memory - std::min(emulated.memory, emulated.used);
@@ -392,7 +392,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total)
 
 cudaError_t emulated_malloc(void** to, std::size_t bytes)
 {
-    FAILS_IF_TOLD("cudaMalloc");
+    RETURN_IF_FAULT("cudaMalloc");
     std::lock_guard<std::mutex> lock(emulated.mutex);
     if (bytes > emulated.memory - std::min(emulated.memory, emulated.used)) {
         ++emulated.refused;
@@ -427,7 +427,7 @@ cudaError_t cudaFree(void* memory)
 
 cudaError_t cudaMemset(void* memory, int value, std::size_t bytes)
 {
-    FAILS_IF_TOLD("cudaMemset");
+    RETURN_IF_FAULT("cudaMemset");
     arrive();
     std::memset(memory, value, bytes);
     return cudaSuccess;
@@ -436,7 +436,7 @@ cudaError_t cudaMemset(void* memory, int value, std::size_t bytes)
 cudaError_t
 cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream)
 {
-    FAILS_IF_TOLD("cudaMemsetAsync");
+    RETURN_IF_FAULT("cudaMemsetAsync");
     return enqueue(*stream, [=] { std::memset(memory, value, bytes); });
 }
 
@@ -444,7 +444,7 @@ cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream)
 // other streams may not see the copied data yet.
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind)
 {
-    FAILS_IF_TOLD("cudaMemcpy");
+    RETURN_IF_FAULT("cudaMemcpy");
     arrive();
     if (kind != cudaMemcpyHostToDevice || bytes > 64 << 10) {
         std::memcpy(to, from, bytes);
@@ -462,7 +462,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 cudaError_t cudaMemcpyAsync(
     void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream)
 {
-    FAILS_IF_TOLD("cudaMemcpyAsync");
+    RETURN_IF_FAULT("cudaMemcpyAsync");
     return enqueue(*stream, [=] { std::memcpy(to, from, bytes); });
 }
 
@@ -475,7 +475,7 @@ cudaError_t cudaMemcpy2DAsync(void* to,
                               cudaMemcpyKind,
                               cudaStream_t stream)
 {
-    FAILS_IF_TOLD("cudaMemcpy2DAsync");
+    RETURN_IF_FAULT("cudaMemcpy2DAsync");
     return enqueue(*stream, [=] {
         for (std::size_t row = 0; row < height; ++row) {
             std::memcpy(static_cast<std::byte*>(to) + row * to_pitch,
@@ -487,7 +487,7 @@ cudaError_t cudaMemcpy2DAsync(void* to,
 
 cudaError_t emulated_host_alloc(void** to, std::size_t bytes)
 {
-    FAILS_IF_TOLD("cudaHostAlloc");
+    RETURN_IF_FAULT("cudaHostAlloc");
     return within_memory([&] {
         std::lock_guard<std::mutex> lock(emulated.mutex);
         *to = allocate(bytes, emulated.page_locked);
@@ -506,7 +506,7 @@ cudaError_t cudaFreeHost(void* memory)
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* to, const void* memory)
 {
-    FAILS_IF_TOLD("cudaPointerGetAttributes");
+    RETURN_IF_FAULT("cudaPointerGetAttributes");
     const auto in = [memory](const std::map<void*, std::size_t>& ranges) {
         const auto next = ranges.upper_bound(const_cast<void*>(memory));
         return next != ranges.begin() &&
@@ -526,7 +526,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* to, const void* memo
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned)
 {
-    FAILS_IF_TOLD("cudaStreamCreateWithFlags");
+    RETURN_IF_FAULT("cudaStreamCreateWithFlags");
     return within_memory([&] {
         std::lock_guard<std::mutex> lock(emulated.mutex);
         *stream = &emulated.streams.emplace_back();
@@ -546,7 +546,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-    FAILS_IF_TOLD("cudaStreamQuery");
+    RETURN_IF_FAULT("cudaStreamQuery");
     std::lock_guard<std::mutex> lock(emulated.mutex);
     return idle(*stream) ? cudaSuccess : cudaErrorNotReady;
 }
@@ -555,7 +555,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 // uses the default stream for copies only.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    FAILS_IF_TOLD("cudaStreamSynchronize");
+    RETURN_IF_FAULT("cudaStreamSynchronize");
     if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
         arrive();
         return cudaSuccess;
@@ -567,14 +567,14 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
-    FAILS_IF_TOLD("cudaStreamWaitEvent");
+    RETURN_IF_FAULT("cudaStreamWaitEvent");
     return enqueue(
         *stream, [] {}, event->pending);
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned)
 {
-    FAILS_IF_TOLD("cudaEventCreateWithFlags");
+    RETURN_IF_FAULT("cudaEventCreateWithFlags");
     return within_memory([&] { *event = new emulated_event; });
 }
 
@@ -586,7 +586,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-    FAILS_IF_TOLD("cudaEventRecord");
+    RETURN_IF_FAULT("cudaEventRecord");
     flag pending;
     const auto error =
         within_memory([&] { pending = std::make_shared<std::atomic<bool>>(true); });
@@ -599,13 +599,13 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    FAILS_IF_TOLD("cudaEventQuery");
+    RETURN_IF_FAULT("cudaEventQuery");
     return event->pending && *event->pending ? cudaErrorNotReady : cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    FAILS_IF_TOLD("cudaEventSynchronize");
+    RETURN_IF_FAULT("cudaEventSynchronize");
     std::unique_lock<std::mutex> lock(emulated.mutex);
     wait_for(lock, [pending = event->pending] { return !pending || !*pending; });
     return cudaSuccess;
@@ -613,14 +613,14 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t, cudaEvent_t)
 {
-    FAILS_IF_TOLD("cudaEventElapsedTime");
+    RETURN_IF_FAULT("cudaEventElapsedTime");
     *ms = 0;
     return cudaSuccess;
 }
 
 cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned)
 {
-    FAILS_IF_TOLD("cudaHostRegister");
+    RETURN_IF_FAULT("cudaHostRegister");
     std::lock_guard<std::mutex> lock(emulated.mutex);
     bool fresh = true;
     const auto error = within_memory([&] {
@@ -640,7 +640,7 @@ cudaError_t cudaHostUnregister(void* memory)
 cudaError_t
 cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* argument)
 {
-    FAILS_IF_TOLD("cudaLaunchHostFunc");
+    RETURN_IF_FAULT("cudaLaunchHostFunc");
     return enqueue(*stream, [=] { function(argument); });
 }
 

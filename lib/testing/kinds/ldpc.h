@@ -17,8 +17,8 @@ namespace qa {
 
 enum class ldpc_gives { packed, bits, llrs };
 
-//! Pulls bits or extrinsic LLRs. LLRs are converted to the sign for \p positive_bit 0.
-//! Returns the number of bytes pulled.
+//! Pulls bits or extrinsic LLRs. Negates LLRs if \p positive_bit is 1. Returns the number
+//! of bytes pulled.
 template <ldpc_gives Form>
 std::size_t pull_ldpc(ldpc_decoder& decoder,
                       unsigned positive_bit,

@@ -35,9 +35,9 @@ using bytes = std::vector<std::uint8_t>;
 
 class output_ring;
 
-//! A decoder and its input, which is divided into portions of one or more work items. If
-//! a decoder has positive_bit 1, its input is negated, so that the output bits stay the
-//! same.
+//! A decoder and its input, which is divided into portions of one or more work items. The
+//! input of a decoder with positive_bit 1 is negated, so that the output bits do not
+//! depend on positive_bit.
 struct user {
     user() = default;
     user(user&&) = default;
@@ -62,7 +62,7 @@ constexpr int middle = std::is_same_v<Item, std::uint8_t> ? 128 : 0;
 
 //! Whether ring buffers are leaked on purpose, because abandoned devices may still use
 //! them.
-inline bool borrowed_is_kept = false;
+inline bool leak_rings = false;
 
 //! Buffer from which a decoder borrows input. Released items are overwritten at once, so
 //! that tests detect a decoder that still reads them.
@@ -77,7 +77,7 @@ public:
 
     ~input_ring()
     {
-        if (borrowed_is_kept) {
+        if (leak_rings) {
             new std::vector<Item>(std::move(d_ring));
         }
     }
@@ -148,7 +148,7 @@ public:
     output_ring(const output_ring&) = delete;
     ~output_ring()
     {
-        if (!borrowed_is_kept) {
+        if (!leak_rings) {
             munmap(d_base, 2 * size);
         }
     }

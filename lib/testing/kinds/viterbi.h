@@ -124,10 +124,10 @@ struct viterbi_frames {
     }
 };
 
-//! Terminated frames with gaps. A gap of 90 items precedes each frame of the second half.
-//! With copied or borrowed (in_place) input, a gap begins with 0, 40 or 80 items of an
-//! incomplete frame, which are pushed and then dropped. The other items of the gap are
-//! skipped. With left_out, no item of a gap is pushed.
+//! Terminated frames, some of them incomplete. A gap of 90 items precedes each frame of
+//! the second half. With copied or borrowed (in_place) input, a gap begins with 0, 40 or
+//! 80 items of an incomplete frame, which are pushed and then dropped, and the remaining
+//! items are skipped. With left_out, no item of a gap is pushed.
 enum class cut_frames { copied, in_place, left_out };
 template <cut_frames Form>
 struct viterbi_cut_frames {

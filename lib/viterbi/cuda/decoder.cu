@@ -111,11 +111,11 @@ private:
         const device_buffers on_device{
             input, s.soft.get(), s.survivors.get(), target(s.output.get(), memory)
         };
-        // At most two batches that occupy half of the device or more run at once. Those
-        // of all slots would end together, and the device would be idle while the host
-        // fills the slots again.
-        const auto all = d_launch->blocks_on_all_multiprocessors();
-        if (all > 0 && 2 * job.blocks >= all) {
+        // At most two batches that occupy half of the schedulers or more run at once.
+        // Those of all slots would end together, and the device would be idle while the
+        // host fills the slots again.
+        const auto large = d_launch->large_batch();
+        if (large > 0 && 4 * job.blocks >= large) {
             start_after(s, 2);
         }
         d_launch->launch(geometry(job), on_device, s.queue.get(), mark);
@@ -216,12 +216,10 @@ std::size_t traits::cuda_batch(const setup& s, const run_options& run, int devic
     auto by_host = host_bytes(s) / run.slots * (s.floats ? 2 : 1) /
                    (host.input_bytes * s.caller_factor() + host.output_bytes);
     const auto plan = make_launch_plan(s);
-    // Input in memory of the device takes no host memory, so that a batch may occupy all
-    // multiprocessors.
+    // Input in memory of the device takes no host memory.
     if (run.input_on_device) {
-        by_host = std::clamp(plan->blocks_on_all_multiprocessors() / batch_granularity(s),
-                             by_host,
-                             4 * by_host);
+        by_host =
+            std::clamp(plan->large_batch() / batch_granularity(s), by_host, 8 * by_host);
     }
     const auto by_device =
         free / 4 / run.slots /

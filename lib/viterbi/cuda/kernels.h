@@ -81,9 +81,9 @@ public:
     virtual output_order order() const = 0;
     //! Returns the number of 32-bit words of survivors per pair of blocks.
     virtual std::size_t survivor_words(const block_layout& plan) const = 0;
-    //! Returns the number of parallel blocks in a batch that occupies each
-    //! multiprocessor; 0 if it is unknown.
-    virtual std::size_t blocks_on_all_multiprocessors() const { return 0; }
+    //! Returns the number of parallel blocks in the smallest batch for which the kernels
+    //! reach their highest rate; 0 if the number is unknown.
+    virtual std::size_t large_batch() const { return 0; }
     //! Enqueues the kernels that decode a batch. Calls \p mark with "prepare", "forward"
     //! and "traceback" in this order, even if one kernel does several of these steps.
     virtual void launch(const batch_geometry& g,

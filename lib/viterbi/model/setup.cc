@@ -49,12 +49,13 @@ batch_limits setup::limits(std::size_t blocks) const
         l.output_bytes = frames * frame_output_bytes();
     }
     l.caller_item_bytes = floats ? l.input_bytes * caller_factor() : 0;
-    // At most this number of samples of 2048 stages, with slack; see stream/statistics.h.
+    // At most this number of samples of 2048 stages, with slack for each row; see
+    // stream/statistics.h.
     const auto samples = 2 * (8 * l.output_bytes >> 20) + 3;
     l.sample_bytes =
-        samples *
-        ((code.values(2048 + 2 * code.period()) + 4 * samples + 1024) * caller_factor() +
-         512);
+        samples * ((code.values(2048 + 2 * code.period()) + 4 * max_sample_rows + 1024) *
+                       caller_factor() +
+                   512);
     return l;
 }
 

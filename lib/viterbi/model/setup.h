@@ -27,6 +27,10 @@ struct setup {
     bool offset_binary = false; //!< whether the caller's items are uint8; slots hold int8
     std::string cuda_kernel = "auto";
 
+    //! Maximum number of statistics samples that a device copies as rows of a matrix.
+    //! Each further row of a matrix makes all its rows longer.
+    static constexpr std::size_t max_sample_rows = 16;
+
     setup(const conv_code& c,
           const block_layout& p,
           bool packed,

@@ -37,15 +37,15 @@ void lock_segment::reserve_stages(std::uint64_t end)
 
 void lock_segment::keep(std::uint64_t end)
 {
-    if (!batch || end <= kept) {
+    if (!batch || end <= copied_end) {
         return;
     }
     end = std::min((end + 7) / 8 * 8, batch->end);
     reserve_stages(end);
-    std::memcpy(&bytes[(kept - base) / 8],
-                batch->bits + (kept - batch->first) / 8,
-                (end - kept + 7) / 8);
-    kept = end;
+    std::memcpy(&bytes[(copied_end - base) / 8],
+                batch->bits + (copied_end - batch->first) / 8,
+                (end - copied_end + 7) / 8);
+    copied_end = end;
 }
 
 lock_segment::place lock_segment::bits(std::uint64_t first, std::uint64_t end)
@@ -59,8 +59,8 @@ lock_segment::place lock_segment::bits(std::uint64_t first, std::uint64_t end)
 
 lock_segment::place lock_segment::from(std::uint64_t stage, std::uint64_t& end) const
 {
-    if (stage < kept) {
-        end = kept;
+    if (stage < copied_end) {
+        end = copied_end;
         return { bytes.data(), std::size_t(stage - base) };
     }
     end = batch->end;
@@ -79,7 +79,7 @@ lock_output::open(const hypothesis& h, std::uint64_t start, std::uint64_t lead)
 {
     lock_segment s{ &h, start, lead, lead, lead };
     s.base = lead / 8 * 8;
-    s.kept = lead;
+    s.copied_end = lead;
     s.first_bit = d_total_bits;
     s.first_byte = d_total_bytes;
     d_segments.push_back(std::move(s));
@@ -111,8 +111,8 @@ void lock_output::end_batch(std::uint64_t needed)
 {
     auto& s = last();
     const auto from = needed_from(s, needed);
-    if (from >= s.kept) { // no copied bit is needed any longer
-        s.base = s.kept = from;
+    if (from >= s.copied_end) { // no copied bit is needed any longer
+        s.base = s.copied_end = from;
     }
     s.keep(s.batch->end);
     s.batch.reset();
@@ -132,20 +132,20 @@ void lock_output::collected_frame(const std::uint8_t* frame, std::uint64_t neede
     to.put(left ? *frame >> (8 - left) : 0, left);
     to.put(0, d_layout.tail);
     to.finish();
-    s.kept = s.collected += d_layout.stages();
+    s.copied_end = s.collected += d_layout.stages();
     trim(s, needed_from(s, needed));
 }
 
 bool lock_output::full() const
 {
     const auto& s = last();
-    return s.collected >= stage_of_item(s, s.given) + 8 * max_emitted;
+    return s.collected >= stage_of_item(s, s.emitted) + 8 * max_emitted;
 }
 
 std::uint64_t lock_output::needed_from(const lock_segment& s, std::uint64_t needed) const
 {
     // Retains 64 bits more, because re-encoding from a stage on needs K−1 bits before it.
-    needed = std::min({ needed, s.stages, stage_of_item(s, s.given) });
+    needed = std::min({ needed, s.stages, stage_of_item(s, s.emitted) });
     return std::max(s.base, (needed - std::min<std::uint64_t>(needed, 64)) / 8 * 8);
 }
 
@@ -155,7 +155,7 @@ void lock_output::trim(lock_segment& s, std::uint64_t from)
 {
     const auto bytes = (from - s.base) / 8;
     if (bytes >= max_emitted) {
-        const auto there = (s.kept - s.base + 7) / 8;
+        const auto there = (s.copied_end - s.base + 7) / 8;
         std::memmove(s.bytes.data(), s.bytes.data() + bytes, there - bytes);
         s.base = from;
     }
@@ -167,7 +167,7 @@ std::uint64_t lock_output::ready(const lock_segment& s, bool packed) const
     const auto items = d_layout.stream() && packed && !s.closed
                            ? stages / 8 // the last byte may be incomplete
                            : d_layout.items(stages, packed);
-    return items - std::min(items, s.given);
+    return items - std::min(items, s.emitted);
 }
 
 std::uint64_t lock_output::stage_of_item(const lock_segment& s, std::uint64_t item) const
@@ -208,19 +208,19 @@ std::size_t lock_output::pull(bit_span out)
     } else {
         copy_frame_bytes(s, n, out.data());
     }
-    s.given += n;
+    s.emitted += n;
     return n;
 }
 
 void lock_output::copy_bits(const lock_segment& s, std::size_t n, std::uint8_t* out) const
 {
     for (std::size_t i = 0; i < n;) {
-        const auto stage = stage_of_item(s, s.given + i);
+        const auto stage = stage_of_item(s, s.emitted + i);
         std::uint64_t end = 0;
         const auto at = s.from(stage, end);
         const auto left = d_layout.stream()
                               ? end - stage
-                              : d_layout.bits - (s.given + i) % d_layout.bits;
+                              : d_layout.bits - (s.emitted + i) % d_layout.bits;
         const auto m = std::min<std::uint64_t>(n - i, left);
         unpack_bits(at.bits, at.first, m, out + i);
         i += m;
@@ -232,7 +232,7 @@ void lock_output::copy_stream_bytes(const lock_segment& s,
                                     std::uint8_t* out) const
 {
     for (std::size_t i = 0; i < n;) {
-        const auto stage = stage_of_item(s, s.given + i);
+        const auto stage = stage_of_item(s, s.emitted + i);
         std::uint64_t end = 0;
         const auto at = s.from(stage, end);
         const auto m = std::min<std::size_t>(n - i, (end - stage + 7) / 8);
@@ -246,8 +246,8 @@ void lock_output::copy_frame_bytes(const lock_segment& s,
                                    std::uint8_t* out) const
 {
     for (std::size_t i = 0; i < n; ++i) {
-        const auto bit = stage_of_item(s, s.given + i) - s.base;
-        const auto left = d_layout.bits - (s.given + i) % d_layout.bytes() * 8;
+        const auto bit = stage_of_item(s, s.emitted + i) - s.base;
+        const auto left = d_layout.bits - (s.emitted + i) % d_layout.bytes() * 8;
         const auto two = unsigned(s.bytes[bit / 8]) << 8 | s.bytes[bit / 8 + 1];
         const auto byte = two >> (8 - bit % 8) & 0xff;
         out[i] = left < 8 ? byte & 0xff << (8 - left) : byte;

@@ -49,16 +49,16 @@ struct lock_segment {
     std::uint64_t collected; //!< number of decoded stages, including `lead`
     bool closed = false;     //!< whether the segment is complete: no stages will be added
 
-    //! Copied bits of the stages from `base` to `kept` − 1, most significant first. The
-    //! bits of later stages are in the slot of `batch`, the oldest batch of the inner
+    //! Copied bits of the stages from `base` to `copied_end` − 1, most significant first.
+    //! The bits of later stages are in the slot of `batch`, the oldest batch of the inner
     //! decoder, if that batch is set.
     std::vector<std::uint8_t> bytes{};
-    std::uint64_t base = 0, kept = 0;
+    std::uint64_t base = 0, copied_end = 0;
     std::optional<watched_decoder::decoded_batch> batch{};
 
     // Beginning of the segment in the output, in bits and bytes.
     std::uint64_t first_bit = 0, first_byte = 0;
-    std::uint64_t given = 0; // number of output items of the segment that were pulled
+    std::uint64_t emitted = 0; // number of output items of the segment that were pulled
 
     // Copies the bits before stage `end`, and up to seven more, from the slot.
     void keep(std::uint64_t end);
@@ -141,7 +141,7 @@ private:
     std::uint64_t ready(const lock_segment& s, bool packed) const;
     // Returns the stage of the first bit of an output item of the segment.
     std::uint64_t stage_of_item(const lock_segment& s, std::uint64_t item) const;
-    // These copy the n next output items of the segment.
+    // The next two functions copy the next n output items of the segment.
     void copy_bits(const lock_segment& s, std::size_t n, std::uint8_t* out) const;
     void copy_stream_bytes(const lock_segment& s, std::size_t n, std::uint8_t* out) const;
     void copy_frame_bytes(const lock_segment& s, std::size_t n, std::uint8_t* out) const;

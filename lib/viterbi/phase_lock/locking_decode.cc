@@ -16,7 +16,7 @@ namespace {
 // Number of stages at the beginning of a segment that have checks at short distances.
 constexpr std::uint64_t young = 1u << 16;
 // Number of values that stay buffered before the stage to which the lock is confirmed.
-constexpr std::uint64_t kept = 1024;
+constexpr std::uint64_t retained = 1024;
 constexpr std::size_t chunk = 1u << 14; // number of bytes to pull at once
 constexpr std::size_t max_statistics = 1u << 16;
 
@@ -201,12 +201,12 @@ std::uint64_t locking_viterbi_decoder::checks_from(std::uint64_t target) const
                    : 1;
 }
 
-// Drops the values before stage `clear`, to which the lock is confirmed. The last `kept`
-// of them stay, because another lock may begin there.
+// Drops the values before stage `clear`, to which the lock is confirmed. The last
+// `retained` of them stay, because another lock may begin there.
 void locking_viterbi_decoder::drop_checked(std::uint64_t clear)
 {
     const auto value = segment().value_of(clear);
-    d_input.drop_before(value - std::min(value, kept));
+    d_input.drop_before(value - std::min(value, retained));
 }
 
 // Returns the stage of the next check. The stretch is short at the beginning of a

@@ -99,7 +99,7 @@ public:
             return 0;
         }
         if (d_emitted == 0) {
-            tell_statistics(*slot);
+            publish_statistics(*slot);
         }
         const auto size = batch_size(d_batches.front(), out.packed);
         const auto n = std::min(out.size(), size - d_emitted);
@@ -124,7 +124,7 @@ public:
         if (!slot) {
             return {};
         }
-        tell_statistics(*slot);
+        publish_statistics(*slot);
         const auto& batch = d_batches.front();
         return decoded_batch{ reinterpret_cast<const std::uint8_t*>(slot->output),
                               batch.first_bit,
@@ -235,7 +235,7 @@ private:
 
     // A sample of a batch for the statistics.
     struct sample {
-        std::uint64_t first_bit; // at the beginning of a piece
+        std::uint64_t first_bit; // first bit of a parallel block or of a frame
         std::optional<channel_estimator::sample> place;
     };
     // Samples on the device that are nearly equidistant, so that they can be copied as
@@ -253,7 +253,7 @@ private:
         std::uint64_t first_bit;
         std::size_t bits;
         std::size_t frames;
-        // The first sample is that of the batch; the others are at fixed positions.
+        // The first sample begins with the batch; the others are at fixed positions.
         std::vector<sample> samples;
         bool on_device;                // whether the device has the input
         std::vector<sample_rows> rows; // the samples on the device
@@ -389,7 +389,7 @@ private:
     }
 
     // Publishes the statistics of the oldest batch, before its output is pulled.
-    void tell_statistics(const slot& s)
+    void publish_statistics(const slot& s)
     {
         auto& batch = d_batches.front();
         if (!batch.statistics) {
@@ -550,6 +550,7 @@ private:
         if (!batch.on_device) {
             return {};
         }
+        constexpr auto most = setup::max_sample_rows;
         auto count = samples.size();
         while (count > 0 && !samples[count - 1].place) { // the last ones may be too short
             --count;
@@ -557,8 +558,8 @@ private:
         if (count > 0 && samples[0].place) {
             batch.rows.push_back(rows_of(samples, 0, 1));
         }
-        if (count > 1 && samples[1].place) {
-            batch.rows.push_back(rows_of(samples, 1, count - 1));
+        for (std::size_t i = 1; i < count && samples[1].place; i += most) {
+            batch.rows.push_back(rows_of(samples, i, std::min(count - i, most)));
         }
         std::vector<copied_rows> copies;
         auto* to = filling()->sample_memory;

@@ -19,7 +19,7 @@ void search_buffer::limit(const std::int8_t* from, std::int8_t* to, std::size_t 
 
 void search_buffer::append(const void* items, std::size_t count, float scale)
 {
-    auto* const to = room_for(count * values_per_item());
+    auto* const to = extend(count * values_per_item());
     switch (d_format) {
     case soft_format::float32:
         convert(static_cast<const float*>(items),
@@ -57,7 +57,7 @@ void search_buffer::drop_before(std::uint64_t value)
 }
 
 // Adds space for n values to the buffer and returns its address.
-std::int8_t* search_buffer::room_for(std::size_t n)
+std::int8_t* search_buffer::extend(std::size_t n)
 {
     if (d_tail + n > d_values.size()) {
         const auto count = d_tail - d_head;

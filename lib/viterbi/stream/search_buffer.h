@@ -36,7 +36,7 @@ public:
     template <class Read>
     void append_quantised(std::size_t n, Read&& read)
     {
-        auto* const to = room_for(n);
+        auto* const to = extend(n);
         read(to);
         limit(to, to, n);
     }
@@ -54,7 +54,7 @@ public:
     void drop_before(std::uint64_t value);
 
 private:
-    std::int8_t* room_for(std::size_t n);
+    std::int8_t* extend(std::size_t n);
     // Copies values and replaces −128 by −127, because the sign may be changed later and
     // 128 does not fit an int8.
     static void limit(const std::int8_t* from, std::int8_t* to, std::size_t n);

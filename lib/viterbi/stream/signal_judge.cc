@@ -279,12 +279,12 @@ std::vector<signal_judge::reading> signal_judge::readings() const
     if (std::size_t(odd) * 100 < floats.size() && f.mean > 0) {
         const auto scale = float(level / f.mean);
         const bool is_float = declared == soft_format::float32;
-        const auto mend = "soft_scale=" + short_number(scale);
+        const auto advice = "soft_scale=" + short_number(scale);
         const double size = f.mean * d_options.soft_scale;
         if (!is_float) {
             add(soft_format::float32, "floats", "float");
             all.back().scale = scale;
-            all.back().mend += " and " + mend;
+            all.back().advice += " and " + advice;
         } else if (size < 2 || size > 127) {
             all.push_back({ declared,
                             scale,
@@ -293,7 +293,7 @@ std::vector<signal_judge::reading> signal_judge::readings() const
                             "soft_scale is " + short_number(d_options.soft_scale) +
                                 ", and a mean value of " + short_number(f.mean) +
                                 " becomes " + short_number(size) +
-                                " steps, and the range is 127: use " + mend });
+                                " steps, and the range is 127: use " + advice });
         }
         if (is_float && f.only_bits()) {
             all.push_back({ declared, 1, true, false });
@@ -307,7 +307,7 @@ std::vector<signal_judge::reading> signal_judge::readings() const
     }
     for (auto& r : all) {
         if (r.bits) {
-            r.mend =
+            r.advice =
                 "the input looks like hard bits 0 and 1, and a 0 is an erasure: send "
                 "-1 and 1 (2·bit - 1) as soft_input=\"int8\" or \"float\"";
         }
@@ -388,7 +388,7 @@ void signal_judge::judge()
         }
     }
     if (best) {
-        say(best->mend);
+        say(best->advice);
         d_settled = true;
         return;
     }

@@ -93,7 +93,7 @@ private:
         bool bits = false; // whether values are hard bits: 0 and 1 are read as −1 and 1
         // Whether positive values mean the opposite of the declared bit.
         bool inverted = false;
-        std::string mend = {}; // advice to the user what to change
+        std::string advice = {}; // what the user should change
     };
 
     bool searches() const { return d_options.lock == "auto"; }

@@ -14,8 +14,8 @@
 
 namespace gr::gpufec::viterbi {
 
-//! A stream decoder that hands out whole batches and their input. All functions have
-//! defaults that do nothing.
+//! A stream decoder that gives access to whole batches and their input. All functions
+//! have defaults that do nothing.
 class watched_decoder
 {
 public:

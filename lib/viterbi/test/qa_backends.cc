@@ -276,7 +276,7 @@ TEST_P(viterbi_cuda, RandomNoise_EqualsReference)
     }
 }
 
-TEST(viterbi_cuda_batch, InputOnDevice_OccupiesAllMultiprocessorsOrIsFourTimesAsLarge)
+TEST(viterbi_cuda_batch, InputOnDevice_BatchIsLargeOrEightTimesThatOfTheHost)
 {
     const auto found = find_cuda_devices();
     if (found.devices.empty()) {
@@ -287,10 +287,10 @@ TEST(viterbi_cuda_batch, InputOnDevice_OccupiesAllMultiprocessorsOrIsFourTimesAs
     const auto host = traits::cuda_batch(setup, run, 0);
     run.input_on_device = true;
     const auto device = traits::cuda_batch(setup, run, 0);
-    // A multiprocessor decodes 256 parallel blocks at once.
-    const std::size_t all = 256 * std::size_t(found.devices[0].multiprocessors);
-    EXPECT_GE(device, std::min(4 * host, std::max(host, all)) / 64 * 64);
-    EXPECT_LE(device, 4 * host);
+    // A multiprocessor has two thread blocks of 256 parallel blocks each.
+    const std::size_t large = 512 * std::size_t(found.devices[0].multiprocessors);
+    EXPECT_GE(device, std::min(8 * host, std::max(host, large)) / 64 * 64);
+    EXPECT_LE(device, 8 * host);
 }
 
 // Decoders of different codes launch the same kernels with different amounts of shared
@@ -360,3 +360,17 @@ TEST(viterbi_range, FullScaleValues_StayInRange)
 }
 
 } // namespace
+
+// The device copies samples of its input to this memory.
+TEST(ViterbiSetup, SampleMemory_IsProportionalToTheBatch)
+{
+    const setup made(
+        conv_code(7, { 0171, 0133 }),
+        make_block_layout(conv_code(7, { 0171, 0133 }), termination::streaming, 0, 0, 0),
+        false);
+    for (const std::size_t blocks : { 1u << 16, 1u << 20, 1u << 24 }) {
+        const auto limits = made.limits(blocks);
+        EXPECT_GT(limits.sample_bytes, limits.input_bytes / 1000);
+        EXPECT_LT(limits.sample_bytes, limits.input_bytes / 100);
+    }
+}

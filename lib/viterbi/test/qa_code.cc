@@ -72,7 +72,7 @@ TEST(conv_code, DecimalPolynomials_RefusalNamesOctal)
     }
 }
 
-TEST(conv_code, BackwardsOrDecimalPolynomials_AreDoubted)
+TEST(conv_code, ReversedOrDecimalPolynomials_GiveWarning)
 {
     const auto doubt = [](int K, const std::vector<int>& p) {
         return conv_code(K, p).doubt();
@@ -158,7 +158,7 @@ TEST(conv_code, PuncturedCode_CountsValuesAndStages)
     }
 }
 
-TEST(conv_code, Presets_AreSound)
+TEST(conv_code, Presets_HaveValidCodesAndSources)
 {
     EXPECT_GE(conv_presets().size(), 20u);
     for (const auto& p : conv_presets()) {
@@ -176,7 +176,7 @@ TEST(conv_code, Presets_AreSound)
 
 // Options made from a preset have its termination. Otherwise a tail-biting code would be
 // decoded as a stream without an error.
-TEST(viterbi_options, OfAPreset_HaveItsTermination)
+TEST(viterbi_options, OptionsFromPreset_HaveItsTermination)
 {
     for (const auto& p : conv_presets()) {
         SCOPED_TRACE(p.name);
@@ -190,8 +190,8 @@ TEST(viterbi_options, OfAPreset_HaveItsTermination)
             EXPECT_EQ(error, "");
             continue;
         }
-        const auto least = p.termination == termination::tailbiting ? "6" : "1";
-        const auto expected = std::string("frame_bits is 0: allowed are ") + least +
+        const auto low = p.termination == termination::tailbiting ? "6" : "1";
+        const auto expected = std::string("frame_bits is 0: allowed are ") + low +
                               " to 16777216 information bits per frame with termination "
                               "\"" +
                               termination_name(p.termination) + '"';
@@ -381,7 +381,7 @@ TEST(block_layout, BadLengths_AreRefused)
 
 // Table II of Peng, Liu, Hou and Zhao (2016) classifies states by the output words (α, β,
 // γ, θ) of their butterflies.
-TEST(pbvd_layout, PaperCode_IsClassifiedAsInThePaper)
+TEST(pbvd_layout, CodeOfPaper_HasGroupsOfPaper)
 {
     using words = std::array<unsigned, 4>;
     const std::map<words, std::set<unsigned>> table{
@@ -433,7 +433,7 @@ TEST(pbvd_layout, AnyCode_FitsTheLayout)
 }
 
 // An exhaustive search finds no message with a smaller metric than the decoded one.
-TEST(reference, ShortFrame_IsTheCodewordOfLeastMetric)
+TEST(reference, ShortFrame_HasSmallestMetric)
 {
     for (const auto& code : { conv_code(3, { 5, 7 }),
                               conv_code(4, { 013, 015, -017 }),
@@ -457,21 +457,21 @@ TEST(reference, ShortFrame_IsTheCodewordOfLeastMetric)
                     }
                     return sum;
                 };
-                int least = 1 << 30;
+                int low = 1 << 30;
                 for (unsigned m = 0; m < 1u << F; ++m) {
                     std::vector<std::uint8_t> bits;
                     for (unsigned i = 0; i < F; ++i) {
                         bits.push_back(m >> i & 1);
                     }
-                    least = std::min(least, cost(bits));
+                    low = std::min(low, cost(bits));
                 }
-                EXPECT_EQ(cost(decoded), least);
+                EXPECT_EQ(cost(decoded), low);
             }
         }
     }
 }
 
-TEST(reference, OneBlock_IsMaximumLikelihood)
+TEST(reference, OneBlock_EqualsMaximumLikelihood)
 {
     const conv_code code(7, { 0171, 0133 });
     for (const auto ends : { termination::terminated, termination::truncated }) {
@@ -489,7 +489,7 @@ TEST(reference, OneBlock_IsMaximumLikelihood)
             whole.insert(whole.end(), one.begin(), one.end());
         }
         EXPECT_EQ(blocks, whole);
-        EXPECT_NE(blocks, sent.bits) << "noise too weak to tell";
+        EXPECT_NE(blocks, sent.bits) << "the noise causes no errors";
     }
 }
 

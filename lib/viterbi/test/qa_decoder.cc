@@ -132,11 +132,11 @@ TEST(viterbi_decoder, ItemsOfAnotherType_AreRefused)
     const std::vector<std::int8_t> steps(4);
     const std::vector<std::uint8_t> bytes(4);
     EXPECT_EQ(refusal(soft_format::int8, floats),
-              "type of items is float: the options of this decoder ask for int8");
+              "type of items is float: the options of this decoder require int8");
     EXPECT_EQ(refusal(soft_format::float32, steps),
-              "type of items is int8: the options of this decoder ask for float");
+              "type of items is int8: the options of this decoder require float");
     EXPECT_EQ(refusal(soft_format::packed4, steps),
-              "type of items is int8: the options of this decoder ask for uint8");
+              "type of items is int8: the options of this decoder require uint8");
     EXPECT_EQ(refusal(soft_format::int8, steps), "");
     EXPECT_EQ(refusal(soft_format::float32, floats), "");
     EXPECT_EQ(refusal(soft_format::packed4, bytes), "");
@@ -144,7 +144,7 @@ TEST(viterbi_decoder, ItemsOfAnotherType_AreRefused)
     EXPECT_EQ(refusal(soft_format::int8, std::string("soft")), "");
 }
 
-TEST(viterbi_decoder, SlowStream_IsNotStarved)
+TEST(viterbi_decoder, SlowStream_IsDecodedWithinLatency)
 {
     const conv_code code(7, { 0171, 0133 });
     std::atomic<int> wakes{ 0 };
@@ -169,7 +169,7 @@ TEST(viterbi_decoder, SlowStream_IsNotStarved)
     EXPECT_TRUE(std::equal(bits.begin(), bits.end(), sent.bits.begin()));
 }
 
-TEST(viterbi_decoder, NewLatency_HoldsForWaitingBatch)
+TEST(viterbi_decoder, NewLatency_AppliesToWaitingBatch)
 {
     const conv_code code(7, { 0171, 0133 });
     auto o = options(code);

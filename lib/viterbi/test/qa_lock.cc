@@ -206,7 +206,7 @@ long find(const std::vector<std::uint8_t>& in,
 
 } // namespace
 
-TEST(viterbi_hypotheses, Hypotheses_CanBeToldApart)
+TEST(viterbi_hypotheses, Hypotheses_AreDistinguishable)
 {
     const auto count = [](const std::vector<conv_code>& codes, constellation c) {
         return all_hypotheses(codes, c).size();
@@ -318,7 +318,7 @@ TEST(viterbi_lock, ChunksAndBatches_DoNotChangeOutput)
 
 // Returns a noisy stream with a lost value, an inserted value and a section of noise. The
 // three disturbances are so far apart that batches are borrowed between them.
-std::vector<std::int8_t> troubled()
+std::vector<std::int8_t> disturbed_stream()
 {
     auto values = qa::transmit(dvb, termination::streaming, 0, 300000, 18, 4).values;
     values.erase(values.begin() + 150001);
@@ -375,7 +375,7 @@ TEST(viterbi_lock, BorrowedInput_DecodesAsPushed)
     const auto o = for_trouble();
     for (unsigned how = 0; how < 4; ++how) {
         SCOPED_TRACE(how);
-        const auto values = received(how, troubled());
+        const auto values = received(how, disturbed_stream());
         const auto bits = decode(o, values);
         EXPECT_GE(bits.last.locks, how % 2 ? 2u : 4u);
         const auto slow = decode(o, values, 1u << 20, true, 333);
@@ -417,7 +417,7 @@ TEST(viterbi_lock_cuda, SlipsAndNoise_DecodeAsOnCpu)
     cuda.backend = backend::cuda;
     for (unsigned how = 0; how < 4; ++how) {
         SCOPED_TRACE(how);
-        const auto values = received(how, troubled());
+        const auto values = received(how, disturbed_stream());
         const auto cpu = decode(o, values, 1u << 20, true);
         expect_same(decode(cuda, values, 777, true), cpu);
         for (const bool later : { false, true }) {
@@ -457,9 +457,9 @@ TEST(viterbi_lock, Slip_IsFound)
     }
 }
 
-TEST(viterbi_lock, EndOfALock_IsTheValueBehindItsLastBit)
+TEST(viterbi_lock, EndOfLock_IsTheValueAfterItsLastBit)
 {
-    const auto got = decode(viterbi_options{ dvb }, troubled());
+    const auto got = decode(viterbi_options{ dvb }, disturbed_stream());
     unsigned ends = 0;
     for (std::size_t i = 1; i < got.changes.size(); ++i) {
         const auto& begin = got.changes[i - 1];
@@ -474,8 +474,8 @@ TEST(viterbi_lock, EndOfALock_IsTheValueBehindItsLastBit)
     EXPECT_GE(ends, 3u);
 }
 
-// The decoder finds frames where they were sent, and decodes them like a decoder that
-// knows their beginning.
+// The decoder finds frames where they were sent. The bits equal those of a decoder
+// without search that begins at a frame.
 TEST(viterbi_lock, TerminatedFrames_AreFound)
 {
     struct {
@@ -528,7 +528,8 @@ TEST(viterbi_lock, TerminatedFrames_AreFound)
                     EXPECT_LT(lock.first_value, 2 * F);
                     EXPECT_LE(lock.known_value, 20 * F);
                     const auto first = (lock.first_value + cut) / F;
-                    // All bits equal those of a decoder that knows the beginning.
+                    // All bits equal those of a decoder without search that begins at
+                    // this frame.
                     EXPECT_EQ(got.bits, decode_without_search(o, sent.values, first * F));
                 }
             }
@@ -650,8 +651,8 @@ TEST(viterbi_lock, IdleStretchesAndFades_KeepTheLock)
         }
         return decode(viterbi_options{ code }, values);
     };
-    // The lock survives a code sequence, erasures, and constant values, which are no
-    // sequence of this code.
+    // The lock is kept during a code sequence, erasures, and constant values, which are
+    // no sequence of this code.
     for (const auto& got : { with([](std::size_t i) { return i % 2 ? -40 : 40; }),
                              with([](std::size_t) { return 40; }),
                              with([](std::size_t) { return 0; }) }) {

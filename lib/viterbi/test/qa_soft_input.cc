@@ -167,7 +167,7 @@ TEST(viterbi_decoder, BorrowedInput_DecodesAsPushed)
 
 // If soft_scale changes while items are pushed or borrowed, or between the two, the
 // decoded bits and metrics equal those of pushed items.
-TEST(viterbi_decoder, NewScale_HoldsForLaterItems)
+TEST(viterbi_decoder, NewScale_AppliesToLaterItems)
 {
     auto o = options(conv_code(7, { 0171, 0133 }));
     o.format = soft_format::float32;
@@ -356,7 +356,7 @@ bits_and_statistics(const viterbi_options& o, const std::vector<Item>& items)
     return { bits, statistics };
 }
 
-TEST(viterbi_decoder, NegatedInput_DecodesAlikeWithOtherPositiveBit)
+TEST(viterbi_decoder, NegatedInputWithOtherPositiveBit_GivesSameOutput)
 {
     using t = termination;
     for (const auto& preset : conv_presets()) {

@@ -160,8 +160,7 @@ void bind_ccsds(py::module& m)
               return py::array_t<std::uint8_t>(cltu.size(), cltu.data());
           });
     // Takes uint8 (packed bits) or int8 (soft values). Returns the frames, one per row
-    // or, for telecommands, a list of arrays, and a dictionary of what is known about
-    // them.
+    // or, for telecommands, a list of arrays, and a dictionary with the other results.
     m.def("ccsds_frames", [](const py::array& items, const py::dict& given) {
         const bool soft = items.dtype().kind() == 'i';
         const auto framing = framing_of(given);

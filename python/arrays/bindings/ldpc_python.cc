@@ -24,7 +24,8 @@ void bind_ldpc_codes(py::module& m)
         "ldpc_code",
         py::module_local(),
         "A binary LDPC code of a standard, or of an alist or base matrix file.\n\n"
-        "The parameters are those of ldpc_decode(). A UserWarning says why a file is\n"
+        "The parameters are those of ldpc_decode(). A UserWarning explains why a file "
+        "is\n"
         "probably not a parity-check matrix. Bits and checks are numbered from 0.\n\n"
         "Raises:\n"
         "    ValueError : if a parameter is refused; it names the parameter, its value "

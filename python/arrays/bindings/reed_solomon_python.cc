@@ -47,7 +47,7 @@ void each_frame(std::size_t frames, unsigned threads, const Work& work)
     });
 }
 
-// Rows of messages become rows of frames.
+// Encodes rows of messages to rows of frames.
 bytes_array encode(const bytes_array& messages,
                    const reed_solomon_encoder_kernel& encoder)
 {
@@ -65,8 +65,8 @@ bytes_array encode(const bytes_array& messages,
     return coded;
 }
 
-// Rows of frames become rows of messages, and a count for each codeword. `erasures` has
-// no elements or as many as `frames`.
+// Decodes rows of frames. Returns rows of messages and, for each codeword, the number of
+// corrected symbols. `erasures` has no elements or as many as `frames`.
 py::tuple decode(const bytes_array& frames,
                  const bytes_array& erasures,
                  const reed_solomon_decoder_kernel& decoder,

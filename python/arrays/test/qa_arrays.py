@@ -108,13 +108,13 @@ time.sleep(0.02)
 
 class qa_arrays(unittest.TestCase):
 
-    def test_needs_no_gnuradio(self):
+    def test_Import_LoadsNoGnuRadioModule(self):
         program = ("import sys, time; begin = time.perf_counter(); import numpy\n"
                    "import gpufec; assert gpufec.__version__\n"
                    "assert not any(m.split('.')[0] in ('gnuradio', 'pmt') for m in sys.modules)")
         subprocess.run([sys.executable, "-c", program], check=True)
 
-    def test_out(self):
+    def test_OutArgument_ReceivesResult(self):
         bits = gpufec.random_bits((4, 64))
         code = dict(termination="truncated", frame_bits=64)
         values = noisy(bits, np.inf, **code)
@@ -129,7 +129,7 @@ class qa_arrays(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "^out is"):
                 gpufec.viterbi_decode(values, **code, out=wrong)
 
-    def test_pinned(self):
+    def test_PinnedArrays_DecodeLikeOrdinaryArrays(self):
         array = gpufec.pinned_empty((3, 1001), np.float32)
         self.assertEqual((array.shape, array.dtype), ((3, 1001), np.float32))
         array[:] = 1
@@ -142,7 +142,7 @@ class qa_arrays(unittest.TestCase):
         np.testing.assert_array_equal(gpufec.viterbi_decode(pinned)[0],
                                       gpufec.viterbi_decode(values)[0])
 
-    def test_wrong_arrays(self):
+    def test_WrongTypeOrShapeOfArray_IsRefused(self):
         code = dict(termination="terminated", frame_bits=100)
         good = np.zeros((4, 212), np.int8)
         gpufec.viterbi_decode(good, **code)
@@ -169,7 +169,7 @@ class qa_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^the largest entry of bits is 2"):
             gpufec.conv_encode(np.full(8, 2, np.uint8), packed_input=False)
 
-    def test_huge_arrays(self):
+    def test_ImpossibleShapes_RaiseValueErrorOrMemoryError(self):
         """Shapes that are negative, beyond memory or wrong for the code raise ValueError or
         MemoryError."""
         with self.assertRaisesRegex(MemoryError, r"^shape is \(1125899906842624,\)"):
@@ -191,7 +191,7 @@ class qa_arrays(unittest.TestCase):
                 gpufec.viterbi_decode(values, termination="truncated", frame_bits=1 << 20,
                                       out=np.empty((2, 2), np.uint8))
 
-    def test_wrong_parameters(self):
+    def test_WrongParameters_AreNamedByError(self):
         values = np.zeros(1000, np.int8)
         for name, value in (("constraint_length", 12), ("backend", "tpu"), ("threads", 0),
                             ("slots", 17), ("batch", -1), ("soft_scale", 0.0),
@@ -211,7 +211,7 @@ class qa_arrays(unittest.TestCase):
             with self.assertRaises(RuntimeError):
                 gpufec.viterbi_decode(values, backend="cuda")
 
-    def test_arrays_of_no_device(self):
+    def test_HostArraysThatClaimADevice_AreRefused(self):
         """Host arrays that claim to be on a device are refused, by errors that name them."""
         values = np.zeros(1000, np.int8)
         with self.assertRaisesRegex(ValueError, "^values is an array in memory that no CUDA"):
@@ -219,7 +219,7 @@ class qa_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^values is not contiguous"):
             gpufec.viterbi_decode(FakeDevice(values, strides=(2,)))
 
-    def test_ArraysThatLie_AreRefusedByName(self):
+    def test_ArraysWithInvalidInterface_AreRefusedByName(self):
         values = np.zeros(1000, np.int8)
         at = values.ctypes.data
         device = FakeDevice(values)
@@ -280,7 +280,7 @@ class qa_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^dtype is object"):
             gpufec.to_device(np.array([None]))
 
-    def test_threads_of_python(self):
+    def test_ThreadsThatShareADecoder_GetSameBits(self):
         """Four threads that share a decoder all get the bits that viterbi_decode() returns."""
         bits = gpufec.random_bits(400000)
         values = noisy(bits, 5.0)
@@ -299,7 +299,7 @@ class qa_arrays(unittest.TestCase):
         for one in found:
             np.testing.assert_array_equal(one, expected)
 
-    def test_channels_repeat_themselves(self):
+    def test_SameSeed_RepeatsBitsNoiseAndChannel(self):
         bits = gpufec.random_bits(1000, 3)
         np.testing.assert_array_equal(bits[500:], gpufec.random_bits(500, 3, 500))
         noise = gpufec.awgn(bits, 1.0, 0.5, 4)

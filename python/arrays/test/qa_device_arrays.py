@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that arrays on a CUDA device and page-locked arrays decode like ordinary arrays."""
+"""Tests that arrays on a CUDA device and pinned arrays decode like ordinary arrays."""
 
 import sys
 import unittest
@@ -42,7 +42,7 @@ class qa_device_arrays(unittest.TestCase):
     def same(self, decode, values, **code):
         """Checks that the GPU decodes an array, in each kind of memory, to the result of the
         CPU."""
-        expected, said = decode(values, backend="cpu", **code)
+        expected, expected_status = decode(values, backend="cpu", **code)
         for where, given in (("device", gpufec.to_device(values)), ("pinned", pinned(values)),
                              ("ordinary", values)):
             found, status = decode(given, **CUDA, **code)
@@ -52,11 +52,11 @@ class qa_device_arrays(unittest.TestCase):
             with self.subTest(where, shape=values.shape, dtype=values.dtype, **code):
                 np.testing.assert_array_equal(found, expected)
                 for name in ("iterations", "unsatisfied"):
-                    if hasattr(said, name):
+                    if hasattr(expected_status, name):
                         np.testing.assert_array_equal(getattr(status, name),
-                                                      getattr(said, name))
+                                                      getattr(expected_status, name))
 
-    def test_streams(self):
+    def test_ViterbiStreamsOnDevice_EqualHostArrays(self):
         for soft_input in ("int8", "float", "packed4"):
             for count in (1, 1000, 300007, 2000000):
                 for code in (dict(), dict(puncturing="101,110")):
@@ -69,7 +69,7 @@ class qa_device_arrays(unittest.TestCase):
         self.same(gpufec.viterbi_decode, noisy(100000), batch=64, slots=2)
         self.same(gpufec.viterbi_decode, noisy(100000), positive_bit=0)
 
-    def test_frames(self):
+    def test_ViterbiFramesOnDevice_EqualHostArrays(self):
         for termination in ("terminated", "truncated", "tailbiting"):
             for frame_bits, frames in ((40, 1), (64, 3000), (333, 700), (5000, 30)):
                 for soft_input in ("int8", "float"):
@@ -78,7 +78,7 @@ class qa_device_arrays(unittest.TestCase):
                     for packed in (True, False):
                         self.same(gpufec.viterbi_decode, values, packed_output=packed, **code)
 
-    def test_ldpc(self):
+    def test_LdpcFramesOnDevice_EqualHostArrays(self):
         for code in (dict(frame_size="short", rate="1/2"), dict(rate="3/4"),
                      dict(standard="ccsds_c2", frame_size="8160", rate="7/8"),
                      dict(standard="ccsds_ar4ja", frame_size="1024", rate="1/2"),
@@ -99,7 +99,7 @@ class qa_device_arrays(unittest.TestCase):
                              dict(output="extrinsic", positive_bit=1, llr_scale=3.0)):
                     self.same(gpufec.ldpc_decode, values, **code, **more)
 
-    def test_sync(self):
+    def test_SyncFramesOnDevice_EqualHostArrays(self):
         code = dict(q=16, n=8, frame_symbols=40)
         book = gpufec.codebook_davey_mackay(8, 16, 40)
         symbols = np.random.default_rng(1).integers(0, 16, (25, 40)).astype(np.uint8)
@@ -124,7 +124,7 @@ class qa_device_arrays(unittest.TestCase):
                 priors = more.pop("priors", None)
                 where = dict(backend="auto") if "receiver" in more else CUDA
                 known = gpufec.sync_decoder(book, **code, **more, backend="cpu")
-                expected, told = known.decode(values, given, priors)
+                expected, reference = known.decode(values, given, priors)
                 decoder = gpufec.sync_decoder(book, **code, **more, **where)
                 arrays = [gpufec.to_device(values)]
                 if priors is None and "receiver" not in more:
@@ -143,12 +143,13 @@ class qa_device_arrays(unittest.TestCase):
                             abs(found.astype(int) - expected.astype(int)).max(), 1)
                     else:
                         np.testing.assert_array_equal(found, expected)
-                    np.testing.assert_array_equal(status.valid, told.valid)
-                    np.testing.assert_allclose(status.log_probability[told.valid > 0],
-                                               told.log_probability[told.valid > 0], rtol=1e-5)
-                    np.testing.assert_array_equal(status.start_drift, told.start_drift)
+                    np.testing.assert_array_equal(status.valid, reference.valid)
+                    np.testing.assert_allclose(status.log_probability[reference.valid > 0],
+                                               reference.log_probability[reference.valid > 0],
+                                               rtol=1e-5)
+                    np.testing.assert_array_equal(status.start_drift, reference.start_drift)
 
-    def test_out(self):
+    def test_OutOnDeviceOrHost_ReceivesResult(self):
         code = dict(termination="tailbiting", frame_bits=64)
         values = noisy((500, 64), **code)
         expected, _ = gpufec.viterbi_decode(values, **code)
@@ -165,7 +166,7 @@ class qa_device_arrays(unittest.TestCase):
             np.testing.assert_array_equal(some.numpy(), expected[:count])
 
     @unittest.skipUnless(torch, "no PyTorch here")
-    def test_torch(self):
+    def test_TorchTensors_AreDecodedAfterEarlierWork(self):
         values = noisy(100000)
         expected, _ = gpufec.viterbi_decode(values)
         there = torch.from_numpy(values).cuda()
@@ -193,7 +194,7 @@ class qa_device_arrays(unittest.TestCase):
         np.testing.assert_array_equal(host, expected)
 
     @unittest.skipUnless(cupy, "no CuPy here")
-    def test_cupy(self):
+    def test_CuPyArrays_AreDecoded(self):
         values = noisy(100000)
         expected, _ = gpufec.viterbi_decode(values)
         there = cupy.asarray(values)
@@ -214,7 +215,7 @@ class qa_device_arrays(unittest.TestCase):
             found, _ = gpufec.viterbi_decode(Interface(late), **CUDA)
         np.testing.assert_array_equal(found.numpy(), expected)
 
-    def test_freed(self):
+    def test_FreedDeviceArray_IsRefused(self):
         class Gone:
             def __init__(self, array):
                 self.__cuda_array_interface__ = array.__cuda_array_interface__
@@ -225,7 +226,7 @@ class qa_device_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^values is an array in memory that no CUDA"):
             gpufec.viterbi_decode(gone, **CUDA)
 
-    def test_huge(self):
+    def test_HugeDeviceArray_RaisesRuntimeError(self):
         with self.assertRaises(RuntimeError):
             gpufec.device_array((1 << 45,), np.int8)
 

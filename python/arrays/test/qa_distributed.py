@@ -66,7 +66,7 @@ class Cluster:
         try:
             self.client.close(timeout=30)
         except TimeoutError:
-            pass # possible if the scheduler is gone and the machine is busy
+            pass # possible if the scheduler has ended and the machine is busy
         for process in self.processes:
             process.kill()
             process.wait()
@@ -137,7 +137,7 @@ class qa_distributed(unittest.TestCase):
         self.addCleanup(self.cluster.close)
         self.client = self.cluster.client
 
-    def test_counts_do_not_depend_on_workers(self):
+    def test_AnyNumberOfWorkers_GivesExpectedCounts(self):
         book = gpufec.codebook_davey_mackay(8, 16, 30)
         for decoder, points, size, code in (
                 ("viterbi", [1.0, 2.5], 10, VITERBI),
@@ -154,7 +154,7 @@ class qa_distributed(unittest.TestCase):
         self.assertEqual(found[0]["frames"], 2 * found[0]["tasks"])
         self.assertTrue(found[0]["frame_errors"] >= 3 or found[0]["frames"] >= 12)
 
-    def test_a_killed_worker_changes_nothing(self):
+    def test_KilledWorker_LeavesCountsUnchanged(self):
         task = dict(task_size=2000, min_errors=0, max_units=60 * 2000 * 120, **VITERBI)
         expected = there.error_rates(self.client, "viterbi", [3.0], **task)
         killed = []
@@ -169,7 +169,7 @@ class qa_distributed(unittest.TestCase):
         self.assertEqual(found, expected)
         self.assertEqual(found[0]["tasks"], 60)
 
-    def test_WorkerThatJustDied_EndsNoCall(self):
+    def test_RecentlyLostWorker_EndsNoCall(self):
         expected = expected_counts("viterbi", [2.0], 60, 200, **VITERBI)
         values = gpufec.awgn(gpufec.random_bits((50, 240)), 2.0, 0.5)
         self.cluster.kill(1)
@@ -179,7 +179,7 @@ class qa_distributed(unittest.TestCase):
         np.testing.assert_array_equal(there.decode(self.client, "viterbi", values, **VITERBI),
                                       gpufec.viterbi_decode(values, **VITERBI)[0])
 
-    def test_SchedulerThatIsGone_IsAConnectionError(self):
+    def test_MissingScheduler_RaisesConnectionError(self):
         path = pathlib.Path(self.cluster.folder.name, "values")
         gpufec.awgn(gpufec.random_bits(2400), 2.0, 0.5).tofile(path)
         out = path.with_name("bits")
@@ -193,7 +193,7 @@ class qa_distributed(unittest.TestCase):
                 call()
         self.assertEqual(out.read_bytes(), b"before")
 
-    def test_a_scheduler_that_goes(self):
+    def test_SchedulerLostDuringCall_RaisesConnectionError(self):
         def progress(point, total):
             if total["tasks"] == 3:
                 self.cluster.kill(0)
@@ -230,7 +230,7 @@ class qa_whole_cluster(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def test_arrays_and_recordings(self):
+    def test_ArraysAndFiles_DecodeAsWithoutCluster(self):
         bits = gpufec.random_bits((500, 120))
         coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False, **VITERBI)
         values = gpufec.awgn(coded, 2.0, 0.5)
@@ -254,7 +254,7 @@ class qa_whole_cluster(unittest.TestCase):
                     np.testing.assert_array_equal(np.fromfile(folder / "bits", np.uint8),
                                                   expected)
 
-    def test_RecordingThatEndsWithinAFrame_Warns(self):
+    def test_IncompleteLastFrameOfFile_GivesWarning(self):
         path, out = self.folder / "values", self.folder / "bits"
         frame = gpufec.awgn(gpufec.conv_encode(gpufec.random_bits(120), packed_input=False,
                                                packed_output=False, **VITERBI), 5.0, 0.5)
@@ -264,18 +264,18 @@ class qa_whole_cluster(unittest.TestCase):
                 np.resize(frame, items + 3).tofile(path)
                 with self.assertWarnsRegex(
                         RuntimeWarning, "path ends in the middle of a frame, after 3 of its "
-                        f"{items} items: these are dropped") as told:
+                        f"{items} items: these are dropped") as warning:
                     written = there.decode_file(self.client, decoder, path, out, **code)
-                self.assertEqual(told.filename, __file__)
+                self.assertEqual(warning.filename, __file__)
                 self.assertEqual(written, out.stat().st_size)
                 self.assertGreater(written, 0)
 
-    def test_the_tool(self):
+    def test_BerWithScheduler_ReportsExpectedCounts(self):
         """The command gpufec ber … --scheduler reports the counts of expected_counts(). A wrong
         address or option ends it with an error."""
         tool = os.environ.get("GPUFEC_TOOL")
         if not tool:
-            self.skipTest("GPUFEC_TOOL names no tool")
+            self.skipTest("GPUFEC_TOOL is not set")
         words = ["ber", "viterbi", "--termination", "tailbiting", "--frame-bits", "120",
                  "--range", "2:1:3", "--min-errors", "60", "--task-size", "200"]
         run = subprocess.run([tool, *words, "--scheduler", self.cluster.address, "--json", "-"],
@@ -293,7 +293,7 @@ class qa_whole_cluster(unittest.TestCase):
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("--speed", wrong.stderr)
 
-    def test_what_is_refused(self):
+    def test_WrongArguments_AreRefused(self):
         with self.assertRaisesRegex(ValueError, "decoder"):
             there.error_rates(self.client, "turbo", [1.0])
         with self.assertRaisesRegex(ValueError, "constraint_length"):
@@ -311,7 +311,7 @@ class qa_whole_cluster(unittest.TestCase):
         gpufec.awgn(gpufec.random_bits(items), 3.0, 0.5).tofile(path)
         return path
 
-    def test_RecordingAsOutput_IsRefusedAndKept(self):
+    def test_InputFileAsOutput_IsRefusedAndUnchanged(self):
         path = self.recording()
         before = path.read_bytes()
         (self.folder / "link").symlink_to(path)
@@ -321,7 +321,7 @@ class qa_whole_cluster(unittest.TestCase):
                 there.decode_file(self.client, "viterbi", path, out)
         self.assertEqual(path.read_bytes(), before)
 
-    def test_CallThatFails_LeavesItsOutputAsItWas(self):
+    def test_FailedCall_LeavesOutputFileUnchanged(self):
         path, out = self.recording(), self.folder / "bits"
         out.write_bytes(b"before")
 
@@ -346,7 +346,7 @@ class qa_whole_cluster(unittest.TestCase):
         self.assertEqual(out.read_bytes(), b"before")
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["bits", "recording"])
 
-    def test_OutputThatCannotBeWritten_IsFoundBeforeAnyTask(self):
+    def test_UnwritableOutput_IsRefusedBeforeAnyTask(self):
         path = self.recording()
         with mock.patch.object(type(self.client), "submit", side_effect=AssertionError):
             for out, error in ((self.folder / "no" / "bits", FileNotFoundError),
@@ -356,7 +356,7 @@ class qa_whole_cluster(unittest.TestCase):
         with self.assertRaises(OSError):
             there.decode_file(self.client, "viterbi", path, "/dev/full")
 
-    def test_OutputThatIsThere_IsReplaced(self):
+    def test_ExistingOutputFile_IsReplaced(self):
         path, target, link = self.recording(), self.folder / "bits", self.folder / "link"
         target.write_bytes(b"before")
         target.chmod(0o640)
@@ -367,7 +367,7 @@ class qa_whole_cluster(unittest.TestCase):
         self.assertEqual(target.read_bytes(), expected.tobytes())
         self.assertEqual(target.stat().st_mode & 0o777, 0o640)
 
-    def test_PackedRecordings_DecodeAsArraysDo(self):
+    def test_PackedRecordings_EqualArrays(self):
         """Recordings of packed4 items, of type int8 or uint8, decode to the bits of the arrays."""
         bits = gpufec.random_bits(300000)
         coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False)
@@ -387,7 +387,7 @@ class qa_whole_cluster(unittest.TestCase):
                                       soft_input=soft_input, **code)
                     self.assertEqual((self.folder / "bits").read_bytes(), expected)
 
-    def test_LengthOfARecording_IsSaidByName(self):
+    def test_FileOfPartialItems_IsRefusedByName(self):
         path = self.folder / "values"
         path.write_bytes(bytes(1001))
         with self.assertRaisesRegex(ValueError, "^path is .*values', of 1001 bytes: .*float32"):
@@ -425,13 +425,13 @@ class qa_whole_cluster(unittest.TestCase):
                         self.assertRaisesRegex(ValueError, "^(an entry of points|ebn0_db|p_)"):
                     there.error_rates(self.client, decoder, [0.1, point], **code)
 
-    def test_WorkerWithoutThePackage_IsNamed(self):
+    def test_WorkerWithoutPackage_IsNamedByError(self):
         with mock.patch.object(type(self.client), "run", lambda *_, **__: {
                 "tcp://a": there._version(), "tcp://b": ModuleNotFoundError("gpufec")}), \
                 self.assertRaisesRegex(RuntimeError, "tcp://b.*same version"):
             there._check_versions(self.client)
 
-    def test_WorkerThatCannotBeAsked_EndsNoCall(self):
+    def test_UnreachableWorker_EndsNoCall(self):
         """error_rates() ignores a worker that is dead but that the scheduler still lists."""
         run = self.client.run
 
@@ -462,17 +462,17 @@ class qa_whole_cluster(unittest.TestCase):
             given = {**words, option: text}
             if decoder == "ldpc":
                 del given["--termination"], given["--frame-bits"]
-            said = io.StringIO()
-            with self.subTest(option, text=text), contextlib.redirect_stderr(said), \
+            errors = io.StringIO()
+            with self.subTest(option, text=text), contextlib.redirect_stderr(errors), \
                     contextlib.redirect_stdout(io.StringIO()), \
                     mock.patch.object(Client, "submit", side_effect=AssertionError):
                 self.assertEqual(there.main([decoder, *itertools.chain(*given.items())]), status)
                 allowed = {"--range": "range|ebn0_db", "--json": "No such file"}
                 name = option[2:].replace("-", "[-_]")
-                self.assertRegex(said.getvalue(), f"^gpufec: .*({allowed.get(option, name)})")
+                self.assertRegex(errors.getvalue(), f"^gpufec: .*({allowed.get(option, name)})")
             self.assertEqual(report.read_text(), "before")
 
-    def test_ReportOfTheTool_HasEachPointThatIsDone(self):
+    def test_ReportAfterLostScheduler_HasFinishedPoints(self):
         """If the scheduler is lost during the second point, the report has the first point."""
         report, done = self.folder / "report", []
         rates = there.error_rates

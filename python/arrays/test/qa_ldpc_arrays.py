@@ -60,7 +60,7 @@ def write_alist(path, matrix):
 
 class qa_ldpc_arrays(unittest.TestCase):
 
-    def test_ldpc(self):
+    def test_NoisyCodewords_AreDecodedWithStatus(self):
         code = dict(frame_size="short", rate="1/2")
         known = gpufec.ldpc_code(**code)
         self.assertEqual((known.n, known.k), (16200, 7200))
@@ -88,7 +88,7 @@ class qa_ldpc_arrays(unittest.TestCase):
         _, status = decoder.decode(noise)
         self.assertTrue((status.unsatisfied > 0).all())
 
-    def test_ldpc_llrs(self):
+    def test_OutputLlr_GivesPosteriorAndExtrinsicLlrs(self):
         code = dict(frame_size="short", rate="1/2", max_iterations=6)
         known = gpufec.ldpc_code("dvbs2", "short", "1/2")
         messages = gpufec.random_bits((5, known.k), 3)
@@ -145,14 +145,14 @@ class qa_ldpc_arrays(unittest.TestCase):
                 self.assertEqual(decoder.code.codewords, ppdu.codewords)
                 np.testing.assert_array_equal(decoder.decode(values[2])[0], messages[2])
 
-    def test_Ppdu_HasTheNumbersOfTheStandard(self):
-        # Worked by hand from 19.3.11.7.5; lib/ldpc/test/qa_ppdu.cc has the steps.
+    def test_Ppdu_HasNumbersOfStandard(self):
+        # Computed by hand from 19.3.11.7.5; lib/ldpc/test/qa_ppdu.cc has the steps.
         many = gpufec.wifi_ppdu(1500, 104)
         self.assertEqual((many.codewords, many.codeword_bits, many.shortened, many.punctured,
                           many.repeated, many.symbols), (13, 1944, 620, 524, 0, 232))
         self.assertEqual(gpufec.wifi_ppdu(1, 600, "5/6").repeated, 360)
 
-    def test_ImpossiblePpdus_AreRefusedInWords(self):
+    def test_ImpossiblePpdus_AreRefusedWithReason(self):
         good = dict(standard="wifi", psdu_bytes=100, symbol_bits=104)
         for wrong, words in ((dict(psdu_bytes=-1), "^psdu_bytes is -1"),
                              (dict(symbol_bits=0), "^symbol_bits is 0"),
@@ -170,7 +170,7 @@ class qa_ldpc_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^values is of shape .*1664"):
             gpufec.ldpc_decode(np.zeros((1, 1663), np.int8), **good)
 
-    def test_ldpc_standards(self):
+    def test_CodesOfEveryStandard_AreDecoded(self):
         """The decoder recovers the message, and with output "codeword" also the bits that are not
         sent."""
         for code in (dict(standard="dvbs2x", frame_size="short", rate="11/45"),
@@ -231,7 +231,7 @@ class qa_ldpc_arrays(unittest.TestCase):
                 np.testing.assert_array_equal(decoded, messages)
                 self.assertFalse(status.unsatisfied.any())
 
-    def test_CcsdsTelecommand_EncodesAsTheStandardsGenerator(self):
+    def test_CcsdsTelecommand_EqualsGeneratorOfStandard(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "tc.txt"
             path.write_text(TC)
@@ -298,7 +298,7 @@ class qa_ldpc_arrays(unittest.TestCase):
                 decoded, _ = gpufec.ldpc_decode(together, **code, packed_output=False)
                 np.testing.assert_array_equal(decoded, messages)
 
-    def test_MessagePositions_AreAnyFreeBits(self):
+    def test_MessagePositions_AcceptIndependentBits(self):
         """message_positions of a matrix [I P] accepts names, lists, ranges and arrays, and refuses
         dependent and repeated positions."""
         random = np.random.default_rng(5)

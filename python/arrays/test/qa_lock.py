@@ -39,9 +39,9 @@ class qa_lock(unittest.TestCase):
                 opposite = (1 - bits[200:20200]).astype(np.uint8).tobytes()
                 self.assertTrue(part in decoded.tobytes() or opposite in decoded.tobytes())
 
-    def test_Noise_IsNoLockAndIsTold(self):
+    def test_Noise_GivesNoLockAndAWarning(self):
         noise = np.random.default_rng(1).integers(-50, 51, 200000).astype(np.int8)
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             decoded, status = gpufec.viterbi_decode(noise, preset="dvb_1_2", lock="auto")
         self.assertEqual(len(decoded), 0)
@@ -49,10 +49,10 @@ class qa_lock(unittest.TestCase):
         self.assertEqual((status.lock["dropped"], status.lock_changes), (len(noise), []))
         self.assertTrue(np.isnan(status.channel_error_rate))
         self.assertIn("no signal", status.verdict)
-        self.assertEqual([str(w.message) for w in told], [status.verdict])
-        self.assertEqual(told[0].filename, __file__) # the warning points at the caller
+        self.assertEqual([str(w.message) for w in caught], [status.verdict])
+        self.assertEqual(caught[0].filename, __file__) # the warning points at the caller
 
-    def test_DecoderIsUsedAgain_EachStreamBeginsAnew(self):
+    def test_RepeatedCalls_BeginNewStreams(self):
         _, values = received("dvb_3_4")
         decoder = gpufec.viterbi_decoder(preset="dvb_3_4", lock="auto")
         first, status = decoder.decode(values)
@@ -65,7 +65,7 @@ class qa_lock(unittest.TestCase):
             decoder.decode(values)
         decoder.flush()
 
-    def test_WithoutLock_StatusIsAsBefore(self):
+    def test_WithoutLock_StatusHasNoLock(self):
         _, status = gpufec.viterbi_decode(received("dvb_1_2")[1], preset="dvb_1_2")
         self.assertFalse({"locked", "lock", "lock_changes"} & vars(status).keys())
 

@@ -29,7 +29,7 @@ class qa_notebook(unittest.TestCase):
         for number, cell in enumerate(cells):
             exec(compile(cell, f"cell {number}", "exec"), cls.found)
 
-    def test_StoredResults_AreThreePlotsAndNothingOfTheMachine(self):
+    def test_StoredResults_AreThreePlotsWithoutMachineData(self):
         cells = [c for c in self.notebook["cells"] if c["cell_type"] == "code"]
         self.assertEqual([c["execution_count"] for c in cells], [1, 2, 3, 4])
         plots = [o["data"]["image/png"] for c in cells for o in c["outputs"]]
@@ -40,10 +40,10 @@ class qa_notebook(unittest.TestCase):
         self.assertLess(len(text), 60000)
         self.assertNotRegex(text, r"/(home|root|tmp|usr|work)/|Traceback")
 
-    def test_three_plots(self):
+    def test_Notebook_DrawsThreePlots(self):
         self.assertEqual(len(self.found["plt"].get_fignums()), 3)
 
-    def test_curves(self):
+    def test_ErrorRates_FollowEbN0AndEventProbability(self):
         """Error rates fall with Eb/N0, and rise with the probability of channel events."""
         for name, worst, best in (("viterbi_rates", 0.02, 2e-4), ("ldpc_rates", 0.5, 0.05)):
             for label, (_, rates) in self.found[name].items():

@@ -42,7 +42,7 @@ class qa_reed_solomon_arrays(unittest.TestCase):
         noise = self.random.integers(1, 256, frames.shape).astype(np.uint8)
         return np.where(wrong, frames ^ noise, frames), wrong
 
-    def test_Codewords_AreZeroAtTheRootsOfTheStandard(self):
+    def test_Codewords_AreZeroAtRootsOfStandard(self):
         for name, field, first, step in (("ccsds-223-conventional", 0x187, 112, 11),
                                          ("dvb", 0x11d, 0, 1)):
             code = next(c for c in CODES if c[0] == name)
@@ -76,7 +76,7 @@ class qa_reed_solomon_arrays(unittest.TestCase):
                     self.assertEqual(corrected.dtype, np.int32)
                     np.testing.assert_array_equal(received, before)
 
-    def test_TooManyErrors_AreMarkedAndLetThrough(self):
+    def test_TooManyErrors_GiveMinusOneAndReceivedSymbols(self):
         messages = self.messages(30, 5 * 223)
         frames = gpufec.rs_encode(messages, interleaving=5)
         counts = self.random.choice([3, 40], (30, 5))
@@ -99,7 +99,7 @@ class qa_reed_solomon_arrays(unittest.TestCase):
         _, corrected = gpufec.rs_decode(received, interleaving=4)
         self.assertTrue((corrected == -1).all())
 
-    def test_Threads_DoNotChangeTheResult(self):
+    def test_Threads_DoNotChangeResult(self):
         messages = self.messages(5000, 188)
         frames = gpufec.rs_encode(messages, "dvb")
         received, wrong = self.damaged(frames, 1, self.random.integers(0, 12, (5000, 1)))
@@ -112,7 +112,7 @@ class qa_reed_solomon_arrays(unittest.TestCase):
             for one, other in zip(found, expected):
                 np.testing.assert_array_equal(one, other)
 
-    def test_OneDimension_IsFramesOneAfterTheOther(self):
+    def test_OneDimension_HoldsConsecutiveFrames(self):
         messages = self.messages(6, 188)
         flat = gpufec.rs_encode(messages.reshape(-1), "dvb")
         np.testing.assert_array_equal(flat.reshape(6, 204), gpufec.rs_encode(messages, "dvb"))
@@ -122,7 +122,7 @@ class qa_reed_solomon_arrays(unittest.TestCase):
         found, corrected = gpufec.rs_decode(np.zeros((0, 204), np.uint8), "dvb")
         self.assertEqual((found.shape, corrected.shape), ((0, 188), (0, 1)))
 
-    def test_BadArguments_AreRefusedInWords(self):
+    def test_WrongArguments_AreRefusedWithReason(self):
         frames = np.zeros((2, 255), np.uint8)
         for text, arguments in (
                 ('code is "ccsds"', dict(code="ccsds")),

@@ -52,7 +52,7 @@ class qa_sync_arrays(unittest.TestCase):
         rounded, _ = gpufec.sync_decode(output="posteriors", **pair)
         np.testing.assert_array_equal(rounded, linear.astype(np.float32))
 
-    def test_sync_frames(self):
+    def test_FramesWithLengths_AreDecodedWithStatus(self):
         book, symbols, received, lengths = sync_frames(30)
         decoded, status = gpufec.sync_decode(received, book, **SYNC, **RATES, lengths=lengths)
         self.assertLess(np.mean(decoded != symbols), 0.1)
@@ -81,7 +81,7 @@ class qa_sync_arrays(unittest.TestCase):
                                       priors=priors)
         np.testing.assert_array_equal(known, symbols)
 
-    def test_likelihoods_of_symbols(self):
+    def test_CertainLikelihoods_DecodeLikeHardSymbols(self):
         code, rates = dict(q=16, n=5, frame_symbols=40, alphabet=4), dict(p_insert=0.01)
         book = gpufec.codebook_random(5, 16, 40, 1, 4)
         symbols = np.random.default_rng(3).integers(0, 16, (12, 40)).astype(np.uint8)
@@ -103,7 +103,7 @@ class qa_sync_arrays(unittest.TestCase):
                 gpufec.sync_decode(np.ascontiguousarray(wrong), book, **code, **rates,
                                    lengths=lengths)
 
-    def test_several_reads(self):
+    def test_SeveralReads_ReduceErrors(self):
         frames, reads, rates = 20, 4, dict(p_insert=0.03, p_delete=0.03)
         book = gpufec.codebook_random(SYNC["n"], SYNC["q"], SYNC["frame_symbols"], 1)
         symbols = np.random.default_rng(3).integers(0, SYNC["q"], (frames, 40)).astype(np.uint8)
@@ -139,7 +139,7 @@ class qa_sync_arrays(unittest.TestCase):
         expected, _ = gpufec.sync_decode(rows[three], lengths=lengths[three], reads=3, **decode)
         np.testing.assert_array_equal(lacking, expected)
 
-    def test_reads_are_priors_of_each_other(self):
+    def test_Reads_ArePriorsOfEachOther(self):
         book, _, received, lengths = sync_frames(12)
         copies = np.split(received, np.cumsum(lengths)[:-1])
         decode = dict(codebook=book, **SYNC, **RATES, precision="double")
@@ -159,7 +159,7 @@ class qa_sync_arrays(unittest.TestCase):
         twice, _ = gpufec.sync_decode(received, output="posteriors", **dict(pair, passes=2))
         self.assertGreater(np.abs(twice - together).max(), 1e-3)
 
-    def test_reads_on_a_cluster(self):
+    def test_ThreeReadsInSimulation_ReduceErrorsToAThird(self):
         """With three reads, a simulation has less than a third of the errors in as many symbols."""
         code = dict(codebook=sync_frames(1)[0], **SYNC)
         counts = [gpufec.distributed._simulate_sync(dict(code, **more), 0.02, 1, 0, 30)
@@ -168,14 +168,14 @@ class qa_sync_arrays(unittest.TestCase):
         self.assertGreater(counts[0]["errors"], 40)
         self.assertLess(counts[1]["errors"], counts[0]["errors"] / 3)
 
-    def test_one_read_is_the_ordinary_decoder(self):
+    def test_OneRead_EqualsOrdinaryDecoder(self):
         book, _, received, lengths = sync_frames(5)
         decode = dict(codebook=book, **SYNC, **RATES, lengths=lengths, output="posteriors")
         expected, _ = gpufec.sync_decode(received, **decode)
         decoded, _ = gpufec.sync_decode(received, **decode, reads=1)
         np.testing.assert_array_equal(decoded, expected)
 
-    def test_sync_stream(self):
+    def test_Stream_IsDecodedAndLocked(self):
         book, symbols, received, _ = sync_frames(30)
         decoded, status = gpufec.sync_decode(received, book, **SYNC, **RATES, mode="stream")
         self.assertEqual(decoded.shape, symbols.shape)
@@ -183,7 +183,7 @@ class qa_sync_arrays(unittest.TestCase):
         self.assertEqual(status.begin[0], 0)
         self.assertTrue(status.locked.all())
 
-    def test_wrong_frames_of_sync(self):
+    def test_WrongLengths_AreRefused(self):
         book, _, received, lengths = sync_frames(5)
         decode = dict(codebook=book, **SYNC, **RATES)
         longer = lengths.copy()
@@ -201,7 +201,7 @@ class qa_sync_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^an entry of symbols is 16"):
             gpufec.sync_encode(np.full(40, 16, np.uint8), book, **SYNC)
 
-    def test_wrong_reads_of_sync(self):
+    def test_WrongReads_AreRefused(self):
         book, _, received, lengths = sync_frames(6)
         decode = dict(codebook=book, **SYNC, **RATES)
         for more, says in ((dict(reads=0), "reads is 0"), (dict(reads=-1), "reads is -1"),

@@ -15,7 +15,7 @@ TERMINATIONS = ("terminated", "truncated", "tailbiting")
 
 class qa_viterbi_arrays(unittest.TestCase):
 
-    def test_streams(self):
+    def test_StreamsInEveryFormat_AreDecoded(self):
         bits = gpufec.random_bits((3, 40000))
         for soft_input, dtype in (("int8", np.int8), ("float", np.float32),
                                   ("packed4", np.uint8)):
@@ -68,13 +68,13 @@ class qa_viterbi_arrays(unittest.TestCase):
         self.assertGreater(before, 300000)
         self.assertEqual(before + len(decoder.flush()[0]), 400000)
 
-    def test_FlushWithoutStream_GivesNothing(self):
+    def test_FlushWithoutStream_GivesNoBits(self):
         for packed in (True, False):
             found, status = gpufec.viterbi_decoder(packed_output=packed).flush()
             self.assertEqual((found.shape, found.dtype), ((0,), np.uint8))
             self.assertTrue(np.isnan(status.channel_error_rate))
 
-    def test_WrongPush_IsRefusedAndLeavesTheStream(self):
+    def test_WrongPush_IsRefusedAndKeepsStream(self):
         values = noisy(gpufec.random_bits(3000))
         expected, _ = gpufec.viterbi_decode(values)
         decoder = gpufec.viterbi_decoder()
@@ -96,7 +96,7 @@ class qa_viterbi_arrays(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, 'termination is "terminated"'):
                 call()
 
-    def test_frames(self):
+    def test_FramesOfEveryTermination_AreDecoded(self):
         for termination in TERMINATIONS:
             for frame_bits in (120, 333):
                 code = dict(termination=termination, frame_bits=frame_bits,
@@ -111,7 +111,7 @@ class qa_viterbi_arrays(unittest.TestCase):
                     flat, _ = gpufec.viterbi_decode(values.ravel(), **code)
                     np.testing.assert_array_equal(flat, packed.ravel())
 
-    def test_ItemsPerFrame_IsTheLengthOfARow(self):
+    def test_ItemsPerFrame_IsLengthOfRow(self):
         for soft_input, items in (("", 1096), ("int8", 1096), ("float", 1096), ("packed4", 548)):
             code = dict(preset="80211_3_4", frame_bits=816)
             decoder = gpufec.viterbi_decoder(**code, soft_input=soft_input)
@@ -126,7 +126,7 @@ class qa_viterbi_arrays(unittest.TestCase):
         searching = gpufec.viterbi_decoder(preset="80211_1_2", frame_bits=18, lock="auto")
         self.assertEqual(searching.items_per_frame, 48)
 
-    def test_a_decoder_again_and_again(self):
+    def test_RepeatedCalls_GiveBitsOfSingleCall(self):
         """An array decodes to the same bits alone, as part of another, and after others."""
         code = dict(termination="tailbiting", frame_bits=64)
         bits = gpufec.random_bits((200, 64), 5)
@@ -139,7 +139,7 @@ class qa_viterbi_arrays(unittest.TestCase):
             np.testing.assert_array_equal(some, all_at_once[first:first + count])
             decoder.decode(floats[first:first + count])
 
-    def test_positive_bit(self):
+    def test_NegatedValuesAndPositiveBit_GiveSameBits(self):
         bits = gpufec.random_bits(3000)
         values = noisy(bits, 3.0)
         for given in (values, noisy(bits, 3.0, "float"), noisy(bits, 3.0, "packed4")):
@@ -154,7 +154,7 @@ class qa_viterbi_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "positive_bit is 2"):
             gpufec.viterbi_decode(values, positive_bit=2)
 
-    def test_presets(self):
+    def test_EveryStreamingPreset_IsDecoded(self):
         bits = gpufec.random_bits(8192, 11)
         for preset in gpufec.conv_presets():
             if preset.termination != "streaming":

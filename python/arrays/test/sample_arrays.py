@@ -11,8 +11,8 @@ RATES = dict(p_insert=5e-3, p_delete=5e-3)
 
 
 def noisy(bits, ebn0_db=3.0, soft_input="int8", seed=7, **code):
-    """Encodes bits, one per byte, and returns noisy soft values. `ebn0_db` is Eb/N0 for codes of
-    rate 1/2, whatever the rate of the code."""
+    """Encodes bits, one per byte, and returns noisy soft values. The noise is that of Eb/N0
+    `ebn0_db` at rate 1/2, also for codes of other rates."""
     coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False, **code)
     return gpufec.awgn(coded, ebn0_db, 0.5, seed, soft_input)
 

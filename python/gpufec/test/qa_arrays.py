@@ -34,7 +34,7 @@ def source_of(array, tags=()):
 def by_tool(decoder, array, *options):
     """Decodes an array with `gpufec decode`. Returns the output bytes."""
     if "GPUFEC_TOOL" not in os.environ:
-        raise unittest.SkipTest("GPUFEC_TOOL names no tool")
+        raise unittest.SkipTest("GPUFEC_TOOL is not set")
     with tempfile.TemporaryDirectory() as folder:
         there, back = pathlib.Path(folder, "in"), pathlib.Path(folder, "out")
         array.tofile(there)
@@ -46,7 +46,7 @@ def by_tool(decoder, array, *options):
 
 
 class qa_arrays(unittest.TestCase):
-    def test_viterbi_streams(self):
+    def test_ViterbiStreams_EqualFlowgraphAndTool(self):
         bits = gpufec.random_bits(30011)
         coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False,
                                    puncturing="101,110")
@@ -84,15 +84,15 @@ class qa_arrays(unittest.TestCase):
                 item = "first_byte" if packed else "first_bit"
                 self.assertEqual([c[item] for c in found], [t.offset for t in tags])
                 for change, tag in zip(found, tags):
-                    told = pmt.to_python(tag.value)
-                    self.assertEqual({name: change[name] for name in told}, told)
+                    entries = pmt.to_python(tag.value)
+                    self.assertEqual({name: change[name] for name in entries}, entries)
                 self.assertIs(status.locked, block.locked())
                 state = pmt.to_python(block.lock_state())
                 self.assertEqual({name: status.lock[name] for name in state}, state)
                 self.assertEqual(status.lock["dropped"], block.dropped())
         return status
 
-    def test_ViterbiLock_GivesWhatTheFlowgraphGives(self):
+    def test_ViterbiLock_EqualsFlowgraph(self):
         streams = [gpufec.awgn(gpufec.conv_encode(
             gpufec.random_bits(40000, seed), preset=preset, packed_input=False,
             packed_output=False), 5.0, 0.5, seed, "float") for seed, preset in
@@ -110,7 +110,7 @@ class qa_arrays(unittest.TestCase):
         status = self.expect_lock(-np.maximum(values, -127), **code)
         self.assertTrue(status.lock["inverted"])
 
-    def test_viterbi_frames(self):
+    def test_ViterbiFrames_EqualFlowgraph(self):
         for termination in ("terminated", "truncated", "tailbiting"):
             code = dict(termination=termination, frame_bits=77)
             bits = gpufec.random_bits((301, 77))
@@ -122,7 +122,7 @@ class qa_arrays(unittest.TestCase):
             with self.subTest(termination):
                 np.testing.assert_array_equal(decoded.ravel(), expected)
 
-    def test_the_encoder_blocks(self):
+    def test_Encoders_EqualFlowgraph(self):
         code = dict(termination="tailbiting", frame_bits=100)
         packed = gpufec.random_bits((9, 104)) # 100 bits and four of padding per row
         packed = np.packbits(packed, axis=1)
@@ -135,7 +135,7 @@ class qa_arrays(unittest.TestCase):
                            blocks.vector_sink_b())
         np.testing.assert_array_equal(gpufec.ldpc_encode(packed, **code).ravel(), expected)
 
-    def test_ldpc(self):
+    def test_LdpcFrames_EqualFlowgraphAndTool(self):
         code = dict(frame_size="short", rate="3/4")
         k = gpufec.ldpc_code(**code).k
         words = gpufec.ldpc_encode(np.packbits(gpufec.random_bits((12, k)), axis=1), **code,
@@ -158,7 +158,7 @@ class qa_arrays(unittest.TestCase):
             gpufec.ldpc_decode(values, **code)[0].ravel(),
             by_tool("ldpc", values, "--frame-size", "short", "--rate", "3/4"))
 
-    def test_sync(self):
+    def test_SyncFramesAndStream_EqualFlowgraph(self):
         code = dict(q=16, n=8, frame_symbols=40)
         rates = dict(p_insert=5e-3, p_delete=5e-3)
         book = gpufec.codebook_davey_mackay(8, 16, 40, 1)

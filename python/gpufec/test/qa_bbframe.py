@@ -91,7 +91,7 @@ def frame_of(units, at, k):
     return np.packbits(np.concatenate([np.unpackbits(header), units[at:at + dfl]])), at + dfl
 
 
-def told(frames, code, **parameters):
+def warnings_of(frames, code, **parameters):
     """Returns the lines with warnings that bbframe_to_ts logs for packed frames of a code."""
     lines = []
     with qa_support.output_of_process(lines):
@@ -112,26 +112,26 @@ class message_sink(gr.basic_block):
 
 
 class qa_bbframe(unittest.TestCase):
-    def test_FramesWithWrongHeaders_AreToldOnce(self):
+    def test_FramesWithWrongHeaders_GiveOneWarning(self):
         code, theirs = next(iter(every_code()))
         packets = transport_packets(12 * lengths(code)[1] // 1504 + 2, 1)
         random = np.random.default_rng(1)
         for scrambled, right in ((True, "use descramble=True"),
                                  (False, "use descramble=False")):
             frames = packed_frames(code, dtv_frames(theirs, packets, scrambled))
-            self.assertEqual(told(frames, code, descramble=scrambled), [])
-            lines = told(frames, code, descramble=not scrambled)
+            self.assertEqual(warnings_of(frames, code, descramble=scrambled), [])
+            lines = warnings_of(frames, code, descramble=not scrambled)
             self.assertEqual(len(lines), 1, lines)
             self.assertIn(right, lines[0])
             broken = frames.copy()
             broken[:4] = random.integers(0, 256, broken[:4].shape) # the first four are noise
-            self.assertEqual(told(broken, code, descramble=scrambled), [])
+            self.assertEqual(warnings_of(broken, code, descramble=scrambled), [])
         for other in (random.integers(0, 256, frames.shape, np.uint8), 0 * frames):
-            lines = told(other, code, descramble=True)
+            lines = warnings_of(other, code, descramble=True)
             self.assertEqual(len(lines), 1, lines)
             self.assertIn("check standard, frame_size, rate and descramble", lines[0])
 
-    def test_every_code_from_gr_dtv(self):
+    def test_BbframesOfGrDtv_GivePacketsForEveryCode(self):
         """Packets of more than nine BBFRAMEs are recovered without errors or gaps, although the
         first CRC-8 from gr-dtv belongs to no packet."""
         count = 0
@@ -156,7 +156,7 @@ class qa_bbframe(unittest.TestCase):
                 count += 1
         self.assertEqual(count, 75)
 
-    def test_high_efficiency_of_t2(self):
+    def test_HighEfficiencyModeOfT2_GivesPackets(self):
         for size, rates in T2.items():
             for rate in rates[:3]:
                 with self.subTest(size=size, rate=rate):
@@ -182,7 +182,7 @@ class qa_bbframe(unittest.TestCase):
         packets = transport_packets(count)
         return packets, packed_frames(code, dtv_frames(theirs, packets))
 
-    def test_lost_and_broken_frames(self):
+    def test_LostAndBrokenFrames_AreCounted(self):
         code = ("dvbs2", "short", "8/9")
         packets, frames = self.example(code)
         received = np.delete(frames, 3, axis=0)      # frame 3 is lost
@@ -205,7 +205,7 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(188 * i, -1) for i in jumps])
         self.assertEqual(len(jumps), 3)
 
-    def test_pieces_and_tags(self):
+    def test_InputInChunks_GivesPacketsAndTags(self):
         code = ("dvbs2", "short", "8/9")
         packets, frames = self.example(code)
         tags = [(0, pmt.mp("a"), pmt.from_long(0)), (1779 * 4 + 9, pmt.mp("a"),
@@ -238,7 +238,7 @@ class qa_bbframe(unittest.TestCase):
             self.assertEqual([(pmt.symbol_to_string(t.key), t.offset) for t in found],
                              [("ts_begin", 0)])
 
-    def test_frames_of_any_length_by_tags(self):
+    def test_FramesOfDifferentLengths_GiveContinuousPackets(self):
         """With length tags, packets continue across frames of different lengths, as with ACM."""
         rates = ["1/4", "8/9", "3/5", "1/2"]
         frames, tags, at = [], [], 0
@@ -271,7 +271,7 @@ class qa_bbframe(unittest.TestCase):
         llr = 8 * (1 - 2.0 * coded + sigma * noise)
         return bits.reshape(count, k), np.clip(np.rint(llr), -127, 127).astype(np.int8)
 
-    def test_ldpc_gives_bbframes_of_every_code(self):
+    def test_LdpcOfEveryCode_GivesBbframes(self):
         """gpu_ldpc_dvbs2 outputs scrambled BBFRAMEs, as gr-dtv's scrambler outputs them, or
         descrambled ones."""
         for size, rate, k, es_n0 in CODES:
@@ -296,7 +296,7 @@ class qa_bbframe(unittest.TestCase):
                 self.assertGreater(len(ts), 0)
                 self.assertTrue(np.array_equal(ts, packets.ravel()[:len(ts)]))
 
-    def test_ldpc_and_bch_in_one_block_are_the_same_as_in_two(self):
+    def test_LdpcWithBbframeOutput_EqualsLdpcAndBch(self):
         """One block outputs the same items and tags as two, for frames with errors that BCH
         corrects and frames with too many errors."""
         code = ("dvbs2", "normal", "8/9")
@@ -330,7 +330,7 @@ class qa_bbframe(unittest.TestCase):
             self.assertEqual([i for i, _ in qa_support.tags_of(tags, "bch_valid")], at)
             self.assertEqual(qa_support.tags_of(tags, "bbframe_length"), [])
 
-    def test_acm_into_packets(self):
+    def test_AcmFrames_GivePacketsOutsideLostFrame(self):
         """With frames of several codes, of which one is replaced by noise, all packets outside that
         frame are decoded and reassembled."""
         codes = [("dvbs2", "short", "1/4"), ("dvbs2", "normal", "8/9"),
@@ -378,14 +378,14 @@ class qa_bbframe(unittest.TestCase):
                  and not (1504 * p + 8 < fields[6] and 1504 * (p + 1) + 8 > fields[5])]
         self.assertTrue(np.array_equal(found, packets[whole]))
 
-    def test_bbframes_of_other_codes_are_refused(self):
+    def test_BbframesOfOtherCodes_AreRefused(self):
         for wrong in (dict(standard="wifi", frame_size="648"), dict(punctured=[1]),
                       dict(standard="dvbs2x", frame_size="medium", rate="1/5"),
                       dict(code_file="some.alist"), dict(named_codes={"a": "b"})):
             with self.assertRaisesRegex(ValueError, 'output is "bbframe"'):
                 gpufec.gpu_ldpc_dvbs2(output="bbframe", **wrong)
 
-    def test_messages(self):
+    def test_StatusAndPdus_ArePublished(self):
         code = ("dvbs2", "short", "8/9")
         _, frames = self.example(code)
         block = gpufec.bbframe_to_ts(*code, descramble=False)
@@ -411,7 +411,7 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual((last["event"], last["frame_count"], last["generic_frame_count"]),
                          ("ended", 3, 3))
 
-    def test_behind_bch(self):
+    def test_BbframesFromBchDecoder_GivePackets(self):
         """bch_decoder corrects 12 wrong bits per frame from gr-dtv's encoder, and more than 200 of
         300 packets follow without errors."""
         code = ("dvbs2", "normal", "3/4")
@@ -429,7 +429,7 @@ class qa_bbframe(unittest.TestCase):
         self.assertTrue(np.array_equal(items, packets.ravel()[:len(items)]))
         self.assertEqual(block.packet_error_count(), 0)
 
-    def test_refusals(self):
+    def test_WrongParameters_AreRefused(self):
         for wrong, text in ((dict(isi=256), "isi is 256"), (dict(isi=-2), "isi is -2"),
                             (dict(rate="7/8"), 'rate is "7/8"')):
             with self.assertRaisesRegex(ValueError, text):

@@ -59,7 +59,7 @@ def decode(items, code, tags=(), **parameters):
 
 
 class qa_bch(unittest.TestCase):
-    def test_every_code_from_gr_dtv(self):
+    def test_CodewordsOfGrDtv_AreCorrectedForEveryCode(self):
         """gr-dtv's encoder and bch_encoder agree, and bch_decoder corrects 3 and 8 errors per
         frame."""
         count = 0
@@ -84,7 +84,7 @@ class qa_bch(unittest.TestCase):
                                           for i, e in enumerate((0, 3, 8))])
         self.assertEqual(count, 21 + 23 + 7 + 9 + 15)
 
-    def test_bits_and_bytes(self):
+    def test_PackedAndUnpackedItems_GiveSameBits(self):
         """Packed and unpacked input and output agree, even for medium frames of S2X, whose K_bch is
         not a multiple of 8."""
         for code in ("dvbs2", "short", "8/9"), ("dvbs2x", "vl-snr medium", "1/5"):
@@ -105,7 +105,7 @@ class qa_bch(unittest.TestCase):
                                           packed_output=packed_output)
                         self.assertTrue(np.array_equal(items, form[packed_output](bits)))
 
-    def test_a_frame_beyond_repair_leaves_as_it_is(self):
+    def test_UncorrectableFrame_IsOutputUnchanged(self):
         code = ("dvbs2", "normal", "9/10")
         n, k = lengths(code)
         bits = qa_support.random_bits(3 * k, 3)
@@ -128,7 +128,7 @@ class qa_bch(unittest.TestCase):
             self.assertEqual(decoder.error_count(), 1)
             self.assertEqual(decoder.corrected_bits(), 2)
 
-    def test_pieces_tags_and_an_incomplete_end(self):
+    def test_InputInChunks_GivesWholeFramesAndTags(self):
         code = ("dvbs2", "short", "1/4")
         n, k = lengths(code)
         bits = qa_support.random_bits(20 * k, 5)
@@ -148,7 +148,7 @@ class qa_bch(unittest.TestCase):
         self.assertTrue(np.array_equal(np.packbits(items), coded))
         self.assertEqual(qa_support.tags_of(out, "a"), [(n + 24, 3)])
 
-    def test_behind_ldpc(self):
+    def test_ErrorsLeftByLdpc_AreCorrectedOrReported(self):
         """BCH corrects up to 8 errors per frame that an LDPC decoder with too few iterations
         leaves, and reports frames with more errors."""
         code = ("dvbs2", "normal", "8/9")
@@ -171,7 +171,7 @@ class qa_bch(unittest.TestCase):
         frames = items.reshape(20, k // 8) == np.packbits(bits).reshape(20, k // 8)
         self.assertEqual(frames.all(axis=1).tolist(), [c >= 0 for c in corrected])
 
-    def test_refusals(self):
+    def test_WrongParameters_AreRefused(self):
         for block in gpufec.bch_encoder, gpufec.bch_decoder:
             with self.assertRaisesRegex(ValueError, 'rate is "7/8": allowed with dvbs2'):
                 block(rate="7/8")

@@ -91,25 +91,25 @@ def defaults_of(block):
 
 
 class qa_bindings(unittest.TestCase):
-    def test_names_and_defaults(self):
+    def test_Constructors_HaveExpectedDefaults(self):
         for block, expected in ((gpufec.gpu_viterbi_pbvd, DECODER_DEFAULTS),
                                 (gpufec.conv_encoder, ENCODER_DEFAULTS)):
             found = defaults_of(block)
             self.assertEqual(found, expected)
             self.assertEqual(list(found), list(expected))
 
-    def test_version(self):
+    def test_Version_EqualsThatOfCMake(self):
         cmake = (qa_support.ROOT / "CMakeLists.txt").read_text()
         parts = [re.search(rf"set\(VERSION_{part} (\w+)\)", cmake)[1]
                  for part in ("MAJOR", "API", "ABI", "PATCH")]
         self.assertEqual(gpufec.__version__, ".".join(parts))
         self.assertIn("__version__", dir(gpufec))
 
-    def test_keywords_are_accepted(self):
+    def test_Defaults_AreAcceptedAsKeywords(self):
         gpufec.gpu_viterbi_pbvd(**DECODER_DEFAULTS)
         gpufec.conv_encoder(**ENCODER_DEFAULTS)
 
-    def test_everything_is_documented(self):
+    def test_ParametersAndMethods_AreDocumented(self):
         self.assertIn("positive soft value means bit 1", gpufec.gpu_viterbi_pbvd.__doc__)
         for block, parameters in ((gpufec.gpu_viterbi_pbvd, DECODER_DEFAULTS),
                                   (gpufec.conv_encoder, ENCODER_DEFAULTS)):
@@ -123,7 +123,7 @@ class qa_bindings(unittest.TestCase):
         self.assertTrue(gpufec.__doc__)
         self.assertTrue(gpufec.conv_presets.__doc__)
 
-    def test_presets(self):
+    def test_Presets_HaveUniqueNamesAndValidCodes(self):
         presets = gpufec.conv_presets()
         names = [p.name for p in presets]
         self.assertEqual(len(set(names)), len(names))
@@ -138,7 +138,7 @@ class qa_bindings(unittest.TestCase):
             for block in (gpufec.conv_encoder, gpufec.gpu_viterbi_pbvd):
                 block(preset=p.name, frame_bits=frame_bits)
 
-    def test_a_preset_is_its_code(self):
+    def test_Preset_EncodesLikeItsCode(self):
         bits = qa_support.random_bits(8 * 120, 1)
         for name in ("ccsds", "dvb_3_4", "lte"):
             p = gpufec.find_conv_preset(name)
@@ -156,7 +156,7 @@ class qa_bindings(unittest.TestCase):
                 gpufec.gpu_viterbi_pbvd(preset=name, frame_bits=frame_bits, backend="cpu"))
             np.testing.assert_array_equal(np.unpackbits(decoded), bits)
 
-    def test_presets_of_other_programs(self):
+    def test_PresetsOfOtherPrograms_HaveTheirPolynomials(self):
         """Presets have the polynomials that gr-satellites and gr-fec pass to cc_decoder, whose
         notation has the bits reversed."""
         for name, theirs in (("ccsds", [79, -109]), ("nasa_dsn", [-109, 79]),
@@ -166,12 +166,12 @@ class qa_bindings(unittest.TestCase):
             self.assertEqual(gpufec.find_conv_preset(name).polynomials, ours)
             self.assertEqual(gpufec.polynomials_from_gr_fec(theirs), ours)
 
-    def test_polynomials_of_gr_fec_are_doubted(self):
+    def test_PolynomialsInGrFecNotation_GiveWarning(self):
         """A block accepts polynomials that look like gr-fec's notation, and logs a warning, but not
         if the polynomials are those of a known code."""
         for polynomials, doubted in (([109, 79], True), ([0o133, 0o171], False)):
             for block in ("conv_encoder", "gpu_viterbi_pbvd"):
-                said = "155,117 (octal): they are those of CCSDS 1/2, 133,171"
+                message = "155,117 (octal): they are those of CCSDS 1/2, 133,171"
                 # On a busy machine, the thread that writes the log may be late, so a second
                 # attempt waits longer.
                 for seconds in (0.5, 5):
@@ -180,11 +180,11 @@ class qa_bindings(unittest.TestCase):
                          f"gpufec.{block}(polynomials={polynomials})\n"
                          f"time.sleep({seconds})"],
                         check=True, capture_output=True, text=True)
-                    if said in found.stdout + found.stderr or not doubted:
+                    if message in found.stdout + found.stderr or not doubted:
                         break
-                self.assertEqual(said in found.stdout + found.stderr, doubted)
+                self.assertEqual(message in found.stdout + found.stderr, doubted)
 
-    def test_help_lists_blocks_and_presets(self):
+    def test_Help_ListsBlocksAndPresets(self):
         text = pydoc.render_doc(gpufec, renderer=pydoc.plaintext)
         self.assertIn("class gpu_viterbi_pbvd", text)
         self.assertIn("conv_presets(", text)
@@ -194,7 +194,7 @@ class qa_bindings(unittest.TestCase):
             self.assertIn(p.name, text)
         self.assertRegex(gpufec.gpu_viterbi_pbvd.__init__.__doc__, r"conv_presets\(\)")
 
-    def test_wrong_parameters_name_themselves(self):
+    def test_WrongParameters_AreNamedByError(self):
         for block, table in ((gpufec.conv_encoder, WRONG_CODES),
                              (gpufec.gpu_viterbi_pbvd, WRONG_CODES + WRONG_DECODERS)):
             for parameters, message in table:
@@ -204,12 +204,12 @@ class qa_bindings(unittest.TestCase):
                     self.assertRegex(str(refused.exception), ".+ is .+: .+")
 
     @unittest.skipUnless(qa_support.cuda_missing(), "there is a CUDA device")
-    def test_cuda_without_a_device_says_so(self):
+    def test_CudaWithoutADevice_RaisesError(self):
         with self.assertRaisesRegex(RuntimeError, "CUDA"):
             gpufec.gpu_viterbi_pbvd(backend="cuda")
         self.assertEqual(gpufec.gpu_viterbi_pbvd(backend="auto").active_backend(), "cpu")
 
-    def test_what_was_chosen(self):
+    def test_Getters_ReturnChosenValues(self):
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", decode_length=96, overlap=42,
                                           batch=5, soft_scale=20.0, max_latency_ms=7.5)
         self.assertEqual(decoder.active_backend(), "cpu")

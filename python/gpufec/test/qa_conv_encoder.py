@@ -24,7 +24,7 @@ class qa_conv_encoder(unittest.TestCase):
                                     **parameters)
         return support.run(support.vector_source(items, tags), block, max_noutput_items)
 
-    def test_streams_of_all_presets(self):
+    def test_StreamsOfEveryPreset_EqualDefinition(self):
         bits = support.random_bits(8 * 701, 1)
         for preset in gpufec.conv_presets():
             code = support.code_of(preset)
@@ -34,7 +34,7 @@ class qa_conv_encoder(unittest.TestCase):
                     coded, _ = self.encode(bits, packed, **code)
                     np.testing.assert_array_equal(coded, expected)
 
-    def test_frames(self):
+    def test_FramesOfEveryTermination_EqualDefinition(self):
         for termination in ("terminated", "truncated", "tailbiting"):
             for frame_bits in (13, 64, 1001):
                 bits = support.random_bits(5 * frame_bits, frame_bits)
@@ -49,7 +49,7 @@ class qa_conv_encoder(unittest.TestCase):
                         coded, _ = support.run(support.vector_source(items), block)
                         np.testing.assert_array_equal(coded, expected)
 
-    def test_packed_output_of_streams(self):
+    def test_PackedStreams_EndWithZeroPadding(self):
         """The last byte is padded with zeros, even if each call outputs only a few items."""
         for puncturing in ("", "101,110", support.CCSDS_7_8):
             for count in (8, 13, 704, 100003):
@@ -61,7 +61,7 @@ class qa_conv_encoder(unittest.TestCase):
                                                puncturing=puncturing)
                         np.testing.assert_array_equal(coded, expected)
 
-    def test_packed_output_of_frames(self):
+    def test_PackedFrames_EachBeginANewByte(self):
         for termination in ("terminated", "truncated", "tailbiting"):
             for frame_bits in (13, 64, 1001):
                 bits = support.random_bits(5 * frame_bits, frame_bits)
@@ -76,21 +76,21 @@ class qa_conv_encoder(unittest.TestCase):
                                             **code))
                     np.testing.assert_array_equal(coded, expected)
 
-    def test_bytes_are_the_default(self):
+    def test_Default_HasPackedInputAndOutput(self):
         bits = support.random_bits(8 * 300, 8)
         coded, _ = support.run(support.vector_source(np.packbits(bits)),
                                gpufec.conv_encoder(puncturing="10,11"))
         np.testing.assert_array_equal(
             coded, np.packbits(support.encode(bits, puncturing="10,11")))
 
-    def test_a_last_incomplete_frame_is_not_sent(self):
+    def test_IncompleteLastFrame_IsDropped(self):
         bits = support.random_bits(64 * 3 + 63, 2)
         code = dict(termination="terminated", frame_bits=64)
         coded, _ = self.encode(bits, False, **code)
         expected = support.encode_frames(bits[:64 * 3], 64, termination="terminated")
         np.testing.assert_array_equal(coded, expected.ravel())
 
-    def test_output_in_small_pieces(self):
+    def test_SmallOutputBuffers_GiveSameOutput(self):
         bits = support.random_bits(8 * 97, 3)
         for items in (1, 7):
             coded, _ = self.encode(bits, True, max_noutput_items=items)
@@ -100,7 +100,7 @@ class qa_conv_encoder(unittest.TestCase):
         expected = support.encode_frames(bits[:600], 200, termination="tailbiting")
         np.testing.assert_array_equal(coded, expected.ravel())
 
-    def test_a_frame_larger_than_any_buffer(self):
+    def test_FrameLargerThanBuffers_IsEncoded(self):
         frame_bits = 1 << 17
         bits = support.random_bits(2 * frame_bits, 4)
         code = dict(termination="terminated")
@@ -108,7 +108,7 @@ class qa_conv_encoder(unittest.TestCase):
         expected = support.encode_frames(bits, frame_bits, **code).ravel()
         np.testing.assert_array_equal(coded, expected)
 
-    def test_exact_rates(self):
+    def test_RelativeRate_IsExact(self):
         for parameters, up, down in (
                 (dict(), 2, 1),
                 (dict(packed_output=False), 16, 1),
@@ -123,7 +123,7 @@ class qa_conv_encoder(unittest.TestCase):
             block = gpufec.conv_encoder(**parameters)
             self.assertAlmostEqual(block.relative_rate(), up / down, places=12)
 
-    def test_tags_go_to_the_first_coded_bit(self):
+    def test_Tags_MoveToFirstCodedBit(self):
         key, value = pmt.intern("mark"), pmt.from_long(7)
         bits = support.random_bits(8 * 60, 5)
         puncturing = support.CCSDS_7_8
@@ -150,7 +150,7 @@ class qa_conv_encoder(unittest.TestCase):
                     for i in range(60)]
         self.assertEqual([t.offset for t in found], expected)
 
-    def test_against_gr_fec(self):
+    def test_Streams_EqualEncoderOfGrFec(self):
         bits = support.random_bits(4096, 6)
         for polynomials in ([109, 79], [79, 109]):
             encoder = fec.cc_encoder_make(4096, 7, 2, polynomials, 0, fec.CC_STREAMING,
@@ -166,7 +166,7 @@ class qa_conv_encoder(unittest.TestCase):
             bits, True, polynomials=gpufec.polynomials_from_gr_fec([109, 79]))
         np.testing.assert_array_equal(ours, theirs)
 
-    def test_runs_again_from_the_beginning(self):
+    def test_SecondRun_EqualsFirst(self):
         bits = support.random_bits(8 * 55, 7)
         for code in (dict(), dict(puncturing=support.CCSDS_7_8), dict(termination="terminated", frame_bits=90)):
             block = gpufec.conv_encoder(**code)

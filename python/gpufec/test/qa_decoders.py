@@ -83,7 +83,7 @@ class decoder_blocks:
         return sorted((tag for tag in tags if not tag[1].startswith("viterbi_")), key=str)
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
-    def test_a_device_that_fails(self):
+    def test_FailedDevice_DecodingContinuesOnCpu(self):
         expected, tags = self.decode(self.block(backend="cpu"))
         self.assertGreater(len(expected), 0)
         for batches in (0, 1, 2, 3):
@@ -96,13 +96,13 @@ class decoder_blocks:
                 np.testing.assert_array_equal(output, expected)
                 self.assertEqual(found, tags)
                 self.assertEqual(block.active_backend(), "cpu")
-                said = [line for line in lines if "simulated device 0 failed" in line]
-                self.assertEqual(len(said), 1, lines)
-                self.assertIn("error", said[0])
-                self.assertIn("continues on the CPU without loss of data", said[0])
+                logged = [line for line in lines if "simulated device 0 failed" in line]
+                self.assertEqual(len(logged), 1, lines)
+                self.assertIn("error", logged[0])
+                self.assertIn("continues on the CPU without loss of data", logged[0])
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
-    def test_output_that_a_device_puts_in_place_is_given_in_parts(self):
+    def test_SmallOutputRequests_GiveFramesInParts(self):
         """If the scheduler requests fewer output items than a frame has, the block outputs frames
         in parts, with the same items and tags."""
         expected, tags = self.decode(self.block(backend="cpu"))
@@ -116,7 +116,7 @@ class decoder_blocks:
                 self.assertEqual(found, tags)
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
-    def test_one_of_several_devices_fails(self):
+    def test_OneFailedDeviceOfSeveral_OthersContinue(self):
         expected, _ = self.decode(self.block(backend="cpu"))
         for failing in "0:1", "1:0":
             with self.subTest(failing=failing):
@@ -126,12 +126,12 @@ class decoder_blocks:
                     output, _ = self.decode(block)
                 np.testing.assert_array_equal(output, expected)
                 self.assertEqual(block.active_backend(), "cuda")
-                said = [line for line in lines if f"device {failing[0]} failed" in line]
-                self.assertEqual(len(said), 1, lines)
-                self.assertIn("continues on the other devices without loss of data", said[0])
+                logged = [line for line in lines if f"device {failing[0]} failed" in line]
+                self.assertEqual(len(logged), 1, lines)
+                self.assertIn("continues on the other devices without loss of data", logged[0])
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
-    def test_without_a_fallback_the_flowgraph_ends_and_says_why(self):
+    def test_FailedDeviceWithoutFallback_EndsFlowgraphWithReason(self):
         expected, _ = self.decode(self.block(backend="cpu"))
         lines = []
         listener = messages()
@@ -151,7 +151,7 @@ class decoder_blocks:
         self.assertIn("simulated device 0 failed", text)
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
-    def test_a_failed_device_is_a_message(self):
+    def test_FailedDevice_SendsMessage(self):
         listener = messages()
         with failure("0:1"), output_of_process([]):
             graph = gr.top_block()
@@ -164,7 +164,7 @@ class decoder_blocks:
         self.assertEqual(listener.got[0]["backend"], "cuda")
         self.assertEqual(listener.got[-1]["backend"], "cpu")
 
-    def test_status_says_what_went_through(self):
+    def test_StatusMessages_HaveItemCounts(self):
         listener = messages()
         graph = gr.top_block()
         block, sink = self.block(backend="cpu"), self.sink()
@@ -176,7 +176,7 @@ class decoder_blocks:
         self.assertEqual(listener.got[-1]["items_in"], len(self.items))
         self.assertEqual(listener.got[-1]["items_out"], len(sink.data()))
 
-    def test_a_batch_that_does_not_fill_goes_when_it_is_due(self):
+    def test_PartialBatch_IsDecodedWithinLatency(self):
         """Output arrives although the source stops after a part of a batch: the timer wakes the
         block."""
         source = gated_source(self.gated())
@@ -190,7 +190,7 @@ class decoder_blocks:
         source.end()
         graph.wait()
 
-    def test_a_new_latency_holds_for_what_waits(self):
+    def test_NewLatency_AppliesToWaitingBatch(self):
         source = gated_source(self.gated())
         sink = self.sink()
         block = self.block(backend="cpu", batch=1000, max_latency_ms=1e14)
@@ -205,7 +205,7 @@ class decoder_blocks:
         source.end()
         graph.wait()
 
-    def test_run_again_gives_the_same_again(self):
+    def test_RepeatedRuns_GiveSameOutput(self):
         block = self.block(backend="cpu", batch=3)
         first = self.decode(block)
         for _ in range(2):
@@ -213,7 +213,7 @@ class decoder_blocks:
             np.testing.assert_array_equal(output, first[0])
             self.assertEqual(tags, first[1])
 
-    def test_another_stream_has_its_own_tags(self):
+    def test_RunAfterStop_HasNoItemsOrTagsOfPreviousRun(self):
         """A run outputs no items or tags of a previous run that was stopped with batches in
         flight."""
         def numbered(): # the caller must keep the block alive
@@ -235,7 +235,7 @@ class decoder_blocks:
             np.testing.assert_array_equal(output, expected[0])
             self.assertEqual(tags, expected[1])
 
-    def test_a_latency_out_of_range_is_refused(self):
+    def test_LatencyOutOfRange_IsRefused(self):
         block = self.block(backend="cpu")
         for wrong in (-1.0, float("inf"), float("nan")):
             with self.assertRaisesRegex(ValueError, "max_latency_ms is .*: allowed are"):
@@ -253,7 +253,7 @@ class decoder_blocks:
 
     frame_count = 0 # number of frames in the items; a stream of bits has none
 
-    def test_positive_bit(self):
+    def test_NegatedItemsAndPositiveBit_GiveSameOutput(self):
         """Negated values with the other positive_bit decode to the same bits or to negated LLRs."""
         expected = self.decode(self.block(backend="cpu"))
         self.items = self.other_sign(self.items)
@@ -296,7 +296,7 @@ class qa_viterbi(decoder_blocks, unittest.TestCase):
     def gated(self):
         return self.items.view(np.int8)
 
-    def test_tags_in_numbers(self):
+    def test_ManyTags_LeaveOnTheirItems(self):
         tags = [(n // 4, pmt.intern("number"), pmt.from_long(n)) for n in range(40000)]
         _, found = self.decode(self.block(backend="cpu"),
                                support.vector_source(self.items, tags))
@@ -329,7 +329,7 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
                 for n in range(32)]
         return tags
 
-    def test_tags_of_frames_in_pieces_are_those_of_whole_frames(self):
+    def test_FramesInChunks_HaveTagsOfWholeFrames(self):
         tags = self.tagged_source()
         whole = self.decode(self.block(backend="cpu"),
                             support.vector_source(self.items, tags))
@@ -341,7 +341,7 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
             np.testing.assert_array_equal(output, whole[0])
             self.assertEqual(found, whole[1])
 
-    def test_a_new_llr_scale_has_an_effect(self):
+    def test_NewLlrScale_ChangesOutput(self):
         """A wrong scale changes the output; set_llr_scale() with the right one restores it."""
         loud, _ = self.decode(self.block(backend="cpu", llr_scale=1.0))
         block = self.block(backend="cpu", llr_scale=1e6)
@@ -353,15 +353,15 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
         found, _ = self.decode(block)
         np.testing.assert_array_equal(found, loud)
 
-    def test_iterations_are_told(self):
+    def test_IterationTags_EqualGetters(self):
         block = self.block(backend="cpu")
         _, tags = self.decode(block)
-        told = [tag[2] for tag in sorted(tags) if tag[1] == "ldpc_iterations"]
-        self.assertEqual(len(told), 8)
-        self.assertEqual(block.iterations(), told[-1])
-        self.assertAlmostEqual(block.mean_iterations(), np.mean(told))
+        counts = [tag[2] for tag in sorted(tags) if tag[1] == "ldpc_iterations"]
+        self.assertEqual(len(counts), 8)
+        self.assertEqual(block.iterations(), counts[-1])
+        self.assertAlmostEqual(block.mean_iterations(), np.mean(counts))
 
-    def test_tags_in_numbers(self):
+    def test_ManyTags_LeaveOnTheirItems(self):
         """The output has the whole frames after the last of 30,000 tags, because each tag begins a
         new frame."""
         tags = [(4 * n, pmt.intern("ldpc_code"), pmt.intern("short 8/9"))
@@ -373,8 +373,8 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
 
 
 class qa_ldpc_llrs(decoder_blocks, unittest.TestCase):
-    """The tests of decoder_blocks with output "extrinsic". In test_positive_bit, output LLRs must
-    have the sign convention of the input."""
+    """The tests of decoder_blocks with output "extrinsic". If positive_bit changes, output LLRs
+    must have the sign convention of the input."""
     make_items = qa_ldpc.make_items
     gated = qa_ldpc.gated
     frame_count = qa_ldpc.frame_count
@@ -416,7 +416,7 @@ class qa_sync_framed(qa_sync_stream):
     def before(self, source):
         return [source, blocks.stream_to_tagged_stream(1, 1, SMALL_BITS, "packet_len")]
 
-    def test_tags_in_numbers(self):
+    def test_ManyTags_LeaveOnTheirItems(self):
         """The output of each of 40,000 frames has tags, although the frames, of one item, are too
         short to be decoded."""
         frames = [np.ones(1, np.uint8)] * 40000

@@ -15,6 +15,7 @@ import pmt
 from gnuradio import blocks, dtv, gpufec, gr
 import qa_support
 from qa_bbframe import message_sink
+from qa_viterbi_running import eventually
 
 RATES = {"1/2": dtv.C1_2, "2/3": dtv.C2_3, "3/4": dtv.C3_4, "5/6": dtv.C5_6, "7/8": dtv.C7_8}
 REED_SOLOMON = 2, 8, 0x11d, 255, 239, 8, 51, 8
@@ -105,13 +106,14 @@ class qa_dvbs(unittest.TestCase):
         cls.count = len(cls.frames) // 204
         cls.symbols = {rate: symbols_of(cls.frames, rate) for rate in RATES}
 
-    def assert_consecutive(self, received, least):
-        """Asserts that at least `least` packets are received, all right and without a gap."""
+    def assert_consecutive(self, received, minimum):
+        """Asserts that at least `minimum` packets are received, all of them correct and without a
+        gap."""
         numbers = numbers_of(received, self.packets)
-        self.assertGreaterEqual(len(numbers), least)
+        self.assertGreaterEqual(len(numbers), minimum)
         self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
 
-    def test_FramesOfGrDtv_GiveItsPackets(self):
+    def test_FramesOfGrDtv_GiveSentPackets(self):
         bits = np.unpackbits(self.frames)
         for skipped, inverted in ((0, 0), (0, 1), (3, 0), (1637, 1)):
             with self.subTest(skipped=skipped, inverted=inverted):
@@ -154,12 +156,12 @@ class qa_dvbs(unittest.TestCase):
         self.assertEqual([at for at, _ in qa_support.tags_of(tags, "ts_error")],
                          [188 * i for i in wrong])
         begins = [at // 188 for at, _ in qa_support.tags_of(tags, "ts_begin")]
-        # 10 wrong sync bits are allowed, so the search may take the frame before for whole.
+        # 10 wrong sync bits are allowed, so the search may also accept the previous frame.
         first = int(np.flatnonzero(numbers >= 16 + 60)[0])
         self.assertIn(begins, ([0, first], [0, first - 1]))
-        told = [pmt.to_python(m) for m in messages.messages]
-        self.assertEqual([m["event"] for m in told], ["synchronised", "ended"])
-        self.assertEqual(told[-1], {
+        events = [pmt.to_python(m) for m in messages.messages]
+        self.assertEqual([m["event"] for m in events], ["synchronised", "ended"])
+        self.assertEqual(events[-1], {
             "event": "ended", "packet_count": len(received), "packet_error_count": len(wrong),
             "corrected_byte_count": 24, "sync_loss_count": 1})
 
@@ -174,7 +176,7 @@ class qa_dvbs(unittest.TestCase):
                              [(0, 0), (0, 100), (0, 300), (188, 304), (188 * 48, 10000)])
             self.assertEqual(len(qa_support.tags_of(out, "packet_len")), length_tag == "")
 
-    def test_SmallBuffers_GiveTheSame(self):
+    def test_SmallBuffers_GiveSamePackets(self):
         _, expected, _ = deframe(self.frames)
         block = gpufec.dvbs_deframer()
         source = qa_support.array_source(self.frames, 700, 3)
@@ -190,7 +192,7 @@ class qa_dvbs(unittest.TestCase):
             self.assertEqual(block.packet_count(), expected)
             self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(0, -1)])
 
-    def test_WrongInput_IsToldOnce(self):
+    def test_WrongInput_GivesOneWarning(self):
         random = np.random.default_rng(1)
         self.assertEqual(warnings_of(deframe, self.frames), [])
         for items, words in ((np.unpackbits(self.frames), "use packed_output=True"),
@@ -202,7 +204,7 @@ class qa_dvbs(unittest.TestCase):
 
     def test_EveryRateAndPhase_IsReceived(self):
         """Each rate, at each rotation, with I and Q exchanged or not, from any symbol on, with the
-        rate given or found. Only packets whose frames are whole are missing."""
+        rate given or found. All packets in complete frames are output."""
         for rate, symbols in self.symbols.items():
             whole = len(symbols) * 2 * eval(rate) // 1632 - 11
             for turn in range(8):
@@ -221,8 +223,8 @@ class qa_dvbs(unittest.TestCase):
                         self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(0, -1)])
 
     def test_SameNoise_AtLeastAsManyPacketsAsGrDtv(self):
-        """gr-dtv's receiver gets the phase and the rate. Hard decisions cost it about 2 dB."""
-        least, more = 0, 0
+        """gr-dtv's receiver is given the phase and the rate. Its hard decisions cost about 2 dB."""
+        minimum, more = 0, 0
         for rate, first in (("1/2", 2), ("2/3", 3.5), ("3/4", 4.5), ("5/6", 5.5), ("7/8", 6)):
             for es_n0_db in (first, first + 1, first + 2, first + 3):
                 with self.subTest(rate=rate, es_n0_db=es_n0_db):
@@ -232,9 +234,9 @@ class qa_dvbs(unittest.TestCase):
                     theirs = sum(n >= 0 for n in
                                  numbers_of(dtv_receive(noisy, rate), self.packets))
                     self.assertGreaterEqual(ours, theirs)
-                    least += theirs
+                    minimum += theirs
                     more += ours - theirs
-        self.assertGreater(least, 500)
+        self.assertGreater(minimum, 500)
         self.assertGreater(more, 2000)
 
     def test_Integers_AreReceivedLikeFloats(self):
@@ -250,9 +252,9 @@ class qa_dvbs(unittest.TestCase):
                 gpufec.dvbs_fec_receiver("3/4", kind, backend="cpu"))
             self.assertTrue(np.array_equal(received.reshape(-1, 188), expected), kind)
 
-    def test_SlipsRateChangesNoiseAndConstants_CostNoFurtherPacket(self):
-        """After each disturbance the next packets are received; nothing wrong is output as
-        right."""
+    def test_DisturbedInput_LosesOnlyDisturbedPackets(self):
+        """After each disturbance the next packets are received, and no wrong packet is output as
+        correct."""
         random = np.random.default_rng(1)
         noise = random.standard_normal(20000) + 1j * random.standard_normal(20000)
         good = {rate: with_noise(symbols, 10) for rate, symbols in self.symbols.items()}
@@ -276,7 +278,7 @@ class qa_dvbs(unittest.TestCase):
                 expected = whole + len(second) * 2 * eval(rate) // 1632 - 11
                 self.assertGreaterEqual((numbers >= 0).sum(), expected - 6)
 
-    def test_StatusOfBothBlocks_IsSent(self):
+    def test_StatusOfBothBlocks_IsPublished(self):
         receiver, messages = gpufec.dvbs_fec_receiver(backend="cpu"), message_sink()
         graph = gr.top_block()
         graph.connect(blocks.vector_source_c(self.symbols["2/3"].astype(np.complex64)), receiver,
@@ -288,6 +290,26 @@ class qa_dvbs(unittest.TestCase):
             self.assertIn(event, events)
         self.assertEqual(receiver.active_backend(), "cpu")
         self.assertLess(receiver.channel_error_rate(), 1e-3)
+
+    def test_LostLock_EndsSynchronisation(self):
+        """Without a lock the deframer receives no bits, in which it would miss its frames."""
+        symbols = self.symbols["1/2"]
+        noise = with_noise(np.zeros(100000), 0)
+        source = qa_support.array_source(
+            np.concatenate([symbols, noise]).astype(np.complex64), held=True)
+        source.limit = len(symbols)
+        receiver = gpufec.dvbs_fec_receiver(backend="cpu")
+        graph = gr.top_block()
+        graph.connect(source, receiver, blocks.vector_sink_b())
+        graph.start()
+        try:
+            self.assertTrue(eventually(receiver.synchronised))
+            source.limit += len(noise)
+            self.assertTrue(eventually(lambda: not receiver.locked()))
+            self.assertFalse(receiver.synchronised())
+        finally:
+            source.held = False
+            graph.wait()
 
     def test_LengthTags_AreDropped(self):
         tags = [gr.python_to_tag((at, pmt.mp(key), pmt.from_long(100), pmt.PMT_F))

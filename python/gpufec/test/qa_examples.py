@@ -53,7 +53,7 @@ class qa_examples(unittest.TestCase):
         self.assertTrue(0.005 < wrong / symbols < 0.02)
 
     @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
-    def test_companion_flowgraphs(self):
+    def test_FlowgraphsWithoutWindow_DecodeSentData(self):
         # qa_flowgraphs.py tests the other flowgraphs, which have windows.
         for name in ("ccsds/ccsds_fec_receiver.grc", "dvbs2_fec_receiver.grc",
                      "dvb/dvbs_fec_receiver.grc", "sync_stream.grc", "viterbi_ber.grc",
@@ -101,7 +101,7 @@ class qa_examples(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("grcc") and importlib.util.find_spec("PyQt5"),
                          "GNU Radio Companion or Qt is not installed")
-    def test_window(self):
+    def test_ViterbiLockExample_PrintsLock(self):
         """viterbi_lock.grc runs without a display, and prints a line when the decoder locks."""
         with tempfile.TemporaryDirectory() as folder:
             run("grcc", "-o", folder, os.path.join(EXAMPLES, "viterbi_lock.grc"),
@@ -124,14 +124,14 @@ class qa_examples(unittest.TestCase):
             self.assertRegex(output, "(?m)^State: locked, Code: dvb_3_4, Pair phase: 1, .*Turned by: "
                              "0 degrees, I and Q: as sent, .*, Locks: 1$")
 
-    def test_python(self):
+    def test_ViterbiBerExample_HasExpectedErrorRate(self):
         program = os.path.join(EXAMPLES, "viterbi_ber.py")
         for options in (["--preset", "ccsds"], ["--preset", "dvb_3_4", "--ebn0", "4"],
                         ["--preset", "80211_1_2", "--frame-bits", "1200"]):
             with self.subTest(options):
                 self.check_error_rate(run(sys.executable, program, *options), 1.9e6)
 
-    def test_every_modcod(self):
+    def test_AcmExample_ReceivesAllPackets(self):
         output = run(sys.executable, os.path.join(EXAMPLES, "dvbs2_acm.py"), "--frames", "24")
         right, received, sent = map(int, re.search(
             r"(\d+) of (\d+) received packets are correct, (\d+) sent; 0 frames dropped",
@@ -139,7 +139,7 @@ class qa_examples(unittest.TestCase):
         self.assertEqual((right, sent), (received, received))
         self.assertGreater(sent, 150)
 
-    def test_clock_slips(self):
+    def test_ClockSlipsExample_ReducesErrors(self):
         output = run(sys.executable, os.path.join(EXAMPLES, "sync_clock_slips.py"),
                      "--backend", "cpu")
         counting, decoded = map(float, re.findall(r"wrong symbols, .*: (\S+)", output))
@@ -147,7 +147,7 @@ class qa_examples(unittest.TestCase):
         self.assertLess(decoded, 0.2)
 
     @unittest.skipUnless(importlib.util.find_spec("gnuradio.trellis"), "needs gr-trellis")
-    def test_outer_code(self):
+    def test_OuterCodeExample_ReducesErrorsByFeedback(self):
         """Feedback reduces the number of wrong frames by at least 25 % in the second iteration, and
         40 % in the third."""
         output = run(sys.executable, os.path.join(EXAMPLES, "sync_outer_code.py"),
@@ -166,7 +166,7 @@ class qa_examples(unittest.TestCase):
             [sys.executable, "-c", hidden, module, os.path.join(EXAMPLES, program), *arguments],
             capture_output=True, text=True, timeout=120)
 
-    def test_a_missing_module_is_named(self):
+    def test_MissingModule_IsNamedWithRemedy(self):
         """The error message names the missing module and a remedy, without a traceback."""
         for program, module, part in (
                 ("dvbs2_acm.py", "gnuradio.dtv", "gr-dtv"),
@@ -183,7 +183,7 @@ class qa_examples(unittest.TestCase):
         self.assertIn("python3-matplotlib", done.stderr)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
-    def test_demo_without_matplotlib(self):
+    def test_DemoWithoutMatplotlib_PrintsResults(self):
         """Without Matplotlib, the demo prints all results and draws no plot."""
         done = self.without("matplotlib", "viterbi_demo.py", "--tool",
                             os.environ["GPUFEC_TOOL"], "--bits", "3e4")
@@ -192,7 +192,7 @@ class qa_examples(unittest.TestCase):
         self.assertIn("No plot: Matplotlib is not installed", done.stdout)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
-    def test_demo(self):
+    def test_Demo_PrintsResultsAndDrawsPlot(self):
         with tempfile.TemporaryDirectory() as folder:
             png = os.path.join(folder, "demo.png")
             output = run(sys.executable, os.path.join(EXAMPLES, "viterbi_demo.py"),

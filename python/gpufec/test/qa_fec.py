@@ -49,7 +49,7 @@ class qa_fec(unittest.TestCase):
     def decoder(self, **parameters):
         return gpufec.fec_viterbi_decoder.make(FRAME, **parameters)
 
-    def test_decoder(self):
+    def test_DecoderBlocksOfGrFec_GiveBitsOfViterbiDecode(self):
         """fec.decoder outputs the bits of viterbi_decode() for all 20 frames; fec.extended_decoder,
         with each kind of threading, does so for at least the first 18."""
         item = fec.get_decoder_input_item_size(self.decoder())
@@ -66,7 +66,7 @@ class qa_fec(unittest.TestCase):
                 self.assertGreaterEqual(len(found), 18 * FRAME) # gr-fec's threading drops the end
                 np.testing.assert_array_equal(found, self.expected.ravel()[:len(found)])
 
-    def test_gr_fecs_own_encoder(self):
+    def test_OutputOfGrFecEncoder_IsDecoded(self):
         """The output of gr-fec's encoder is decoded, for each termination."""
         for mode, ends in ((fec.CC_TERMINATED, "terminated"),
                            (fec.CC_TAILBITING, "tailbiting"),
@@ -83,10 +83,10 @@ class qa_fec(unittest.TestCase):
             with self.subTest(ends):
                 np.testing.assert_array_equal(found, self.bits.ravel())
 
-    def test_tagged_frames_of_any_length(self):
+    def test_TaggedTailBitingFrames_AreDecoded(self):
         self.tagged("tailbiting")
 
-    def test_TaggedTerminatedFrames_LoseTheirTail(self):
+    def test_TaggedTerminatedFrames_AreOutputWithoutTail(self):
         self.tagged("terminated")
 
     def tagged(self, termination):
@@ -195,7 +195,7 @@ class qa_fec(unittest.TestCase):
                     for one, bits in zip(found, expected):
                         np.testing.assert_array_equal(one, np.packbits(bits) if packed else bits)
 
-    def test_pdus(self):
+    def test_Pdus_AreDecoded(self):
         sizes = [64, 1000, 3, 64]
         frames = [gpufec.random_bits(n, n) for n in sizes]
         values = [soft(encode(b, termination="terminated", frame_bits=n), np.inf)
@@ -268,15 +268,15 @@ class qa_fec(unittest.TestCase):
                     self.pdus(decoder(), [np.ones(size, np.float32)] * 2)
                     time.sleep(0.3) # waits for the thread that writes the log
                 with self.subTest(allowed, size=size):
-                    said = re.findall(r"a PDU or packet has (\d+)(?: to (\d+))? soft values: "
+                    logged = re.findall(r"a PDU or packet has (\d+)(?: to (\d+))? soft values: "
                                       rf"(?:allowed are )?{allowed}\. It is not", "".join(lines))
-                    self.assertEqual(len(said), 1, lines)
-                    first, last = said[0]
+                    self.assertEqual(len(logged), 1, lines)
+                    first, last = logged[0]
                     self.assertLessEqual(int(first), size)
                     self.assertGreaterEqual(int(last or first), size)
                     self.assertLessEqual(int(last or first), int(first) + 2)
 
-    def test_ldpc(self):
+    def test_LdpcFrames_AreDecoded(self):
         code = dict(frame_size="short", rate="2/3")
         k, n = gpufec.ldpc_code(**code).k, 16200
         bits = gpufec.random_bits((3, k))
@@ -294,7 +294,7 @@ class qa_fec(unittest.TestCase):
         found = self.pdus(gpufec.fec_ldpc_decoder.make(**code), list(values))
         np.testing.assert_array_equal(np.concatenate(found), bits.ravel())
 
-    def test_bad_parameters(self):
+    def test_WrongParameters_AreNamedByError(self):
         for parameters, name in ((dict(termination="streaming"), "termination"),
                                  (dict(constraint_length=10), "constraint_length"),
                                  (dict(backend="tpu"), "backend"),
@@ -365,7 +365,7 @@ class qa_alists(unittest.TestCase):
         self.assertEqual(fec.get_encoder_input_size(encoder), k)
         bits = gpufec.random_bits((6, k), n)
         words = through(bits, fec.encoder(encoder, 1, 1)).reshape(6, n)
-        # This module's encoder must give the same codewords.
+        # This module's encoder must return the same codewords.
         ours = through(bits, gpufec.ldpc_encoder(**code, packed_input=False,
                                                  packed_output=False))
         np.testing.assert_array_equal(ours.reshape(6, n), words)
@@ -393,7 +393,7 @@ class qa_alists(unittest.TestCase):
         self.assertEqual(sorted(set(checked)), MATRICES)
         self.assertGreater(len(checked), 25)
 
-    def test_OurEncoder_IsDecodedByGrFec(self):
+    def test_LdpcEncoder_IsDecodedByGrFec(self):
         for path in MATRICES:
             gap = re.search(r"_gap_(\d+)", path.name)
             if not gap or path.stat().st_size > 20000:
@@ -414,16 +414,16 @@ class qa_alists(unittest.TestCase):
         path = ALISTS / GENERATORS[0]
         if not path.exists():
             self.skipTest(f"{path.name} is not installed")
-        said = r"looks like a generator matrix \[I P\] of K = 58"
+        logged = r"looks like a generator matrix \[I P\] of K = 58"
         for make in (gpufec.ldpc_code, lambda code_file: gpufec.ldpc_decode(
                 np.zeros((1, 100), np.int8), code_file=code_file)):
-            with self.assertWarnsRegex(UserWarning, said):
+            with self.assertWarnsRegex(UserWarning, logged):
                 make(code_file=str(path))
         for make in (gpufec.gpu_ldpc_dvbs2, gpufec.ldpc_encoder, gpufec.fec_ldpc_decoder.make):
             lines = []
             with support.output_of_process(lines):
                 make(code_file=str(path))
-            self.assertRegex(" ".join(lines), said)
+            self.assertRegex(" ".join(lines), logged)
         for name in GENERATORS:
             checks = parity_checks_of(ALISTS / name)
             with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:

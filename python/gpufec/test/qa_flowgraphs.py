@@ -16,7 +16,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import types
 import unittest
 import wave
 
@@ -90,30 +92,31 @@ class qa_layout(unittest.TestCase):
                     self.skipTest(f"{NEEDS[path.stem][0]} are not installed")
                 yield path.stem, graph
 
-    def test_nothing_overlaps(self):
+    def test_Boxes_DoNotOverlap(self):
         for name, graph in self.drawn():
             for one, two in itertools.combinations(qa_canvas.boxes(graph), 2):
                 self.assertFalse(one.overlaps(two), f"{name}: {one} and {two}")
 
-    def test_all_is_inside_the_canvas(self):
+    def test_Boxes_AreInsideCanvas(self):
         for name, graph in self.drawn():
             width, height = graph.get_option("window_size")
             for box in qa_canvas.boxes(graph):
                 self.assertTrue(0 <= box.left and 0 <= box.top and box.right <= width and
                                 box.bottom <= height, f"{name}: {box}, {width}, {height}")
 
-    def test_streams_flow_to_the_right(self):
-        """Each stream connection leads to a block further to the right, so that no line crosses a
-        block."""
+    def test_Streams_FlowToTheRight(self):
+        """Each stream connection leads to a port further to the right, so that no line crosses a
+        block and each arrow is seen."""
         for name, graph in self.drawn():
             for line in graph.connections:
                 if line.source_port.domain == "stream":
                     one, next_one = line.source_block, line.sink_block
-                    right = one.states["coordinate"][0] + qa_canvas.block_size(one)[0]
-                    self.assertLess(right, next_one.states["coordinate"][0],
-                                    f"{name}: {one.name} to {next_one.name}")
+                    right = (one.states["coordinate"][0] + qa_canvas.block_size(one)[0] +
+                             qa_canvas.port_width(one.sources))
+                    left = next_one.states["coordinate"][0] - qa_canvas.port_width(next_one.sinks)
+                    self.assertLess(right + 8, left, f"{name}: {one.name} to {next_one.name}")
 
-    def test_a_layout_that_overlaps_is_seen(self):
+    def test_OverlappingLayout_IsDetected(self):
         graph = self.platform.make_flow_graph(str(EXAMPLES[0]))
         graph.rewrite()
         graph.validate()
@@ -133,7 +136,7 @@ class qa_layout(unittest.TestCase):
         graph.validate()
         return [message for _, message in graph.iter_error_messages()]
 
-    def test_a_bad_recording_is_red(self):
+    def test_BadRecording_IsRed(self):
         """A bad recording causes exactly one error message, and a file that does not exist yet
         causes none."""
         with tempfile.TemporaryDirectory() as folder:
@@ -150,11 +153,11 @@ class qa_layout(unittest.TestCase):
             self.assertEqual(self.red("viterbi_recording", folder + "/not_yet.wav"), [])
 
     @unittest.skipIf(is_there("dvbs2rx_receiver"), "gr-dvbs2rx is installed")
-    def test_a_missing_module_is_red(self):
+    def test_MissingModule_IsRed(self):
         self.assertRegex("\n".join(self.red("dvbs2rx_receiver", "some.iq")),
                          "gr-dvbs2rx is not installed.*https:")
 
-    def test_without_errors_and_explained(self):
+    def test_Examples_HaveNoErrorsAndAreExplained(self):
         for name, graph in self.drawn():
             self.assertEqual([m for _, m in graph.iter_error_messages()], [])
             self.assertEqual(graph.get_option("id"), name)
@@ -166,7 +169,7 @@ class qa_layout(unittest.TestCase):
 class qa_compiling(unittest.TestCase):
     def test_EveryExample_Compiles(self):
         """grcc compiles each example. Those whose modules are missing are skipped by name, and grcc
-        says what they need."""
+        names the missing modules."""
         there = [path for path in EXAMPLES if is_there(path.stem)]
         with tempfile.TemporaryDirectory() as folder:
             done = compile_examples(there, folder)
@@ -216,9 +219,19 @@ class qa_live(unittest.TestCase):
             top.stop()
             top.wait()
             top.close()
+            self.end_probes(module)
 
         self.addCleanup(end)
         return top
+
+    def end_probes(self, module):
+        """Ends the threads of function probes. They call time.sleep() in a loop that never ends,
+        and would raise exceptions when the interpreter has deleted their widgets."""
+        module.time = types.SimpleNamespace(sleep=lambda _: sys.exit()) # ends the calling thread
+        for thread in threading.enumerate():
+            if thread.name.endswith("_probe)"):
+                thread.join(30)
+                self.assertFalse(thread.is_alive(), thread.name)
 
     def wait_for(self, condition, what, seconds=90):
         end = time.monotonic() + seconds
@@ -227,7 +240,7 @@ class qa_live(unittest.TestCase):
             self.application.processEvents()
             time.sleep(0.02)
 
-    def test_ccsds(self):
+    def test_ViterbiCcsdsLive_FollowsEbN0(self):
         top = self.started("viterbi_ccsds_live")
         top.set_ebn0_db(8)
         self.wait_for(lambda: 0 < top.decoder.channel_error_rate() < 0.02, "8 dB")
@@ -236,7 +249,7 @@ class qa_live(unittest.TestCase):
         self.wait_for(lambda: top.count.nitems_written(0) > 0, "errors are counted")
         self.wait_for(lambda: top.estimate.values[-1] > 0.09, "tags are read")
 
-    def test_dvbs2_across_its_threshold(self):
+    def test_Dvbs2Live_FailsBelowThreshold(self):
         top = self.started("ldpc_dvbs2_live")
         # The input items are complex symbols.
         self.assertEqual(top.decoder.input_signature().sizeof_stream_item(0), 8)
@@ -249,13 +262,13 @@ class qa_live(unittest.TestCase):
         top.set_esn0_db(2)
         self.wait_for(lambda: min(list(newest)[-5:]) == 1, "2 dB again")
 
-    def test_acm(self):
+    def test_LdpcAcm_DecodesAllFrames(self):
         top = self.started("ldpc_acm")
         self.wait_for(lambda: len(top.valid.values) >= 60, "frames")
         self.assertEqual(min(top.valid.values), 1)
         self.assertGreater(len(set(top.iterations.values)), 1)
 
-    def test_drift(self):
+    def test_SyncDrift_ShowsDeletions(self):
         top = self.started("sync_drift")
         top.set_p_delete(0.01)
         top.set_p_insert(0)
@@ -270,7 +283,7 @@ class qa_live(unittest.TestCase):
             os.truncate(path, os.path.getsize(path) - int(seconds_missing * 96000))
         return path
 
-    def test_recording(self):
+    def test_ViterbiRecording_WritesSentBits(self):
         bits = np.random.default_rng(5).integers(0, 2, 20000, np.uint8)
         path = self.recording(bits, seconds_missing=0.5)
         output = os.path.join(self.folder.name, "decoded.bin")
@@ -294,9 +307,9 @@ class qa_live(unittest.TestCase):
         same = decoded[11000 + at:15000 + at] == bits[11000:15000]
         self.assertGreater(abs(np.mean(same) - 0.5) + 0.5, 0.999)
 
-    def test_ccsds_live(self):
-        """Frames arrive at a high Eb/N0, with the phase at several values. At a low one none does, and
-        then they arrive again."""
+    def test_CcsdsLive_ReceivesFramesAtAnyPhase(self):
+        """Frames arrive at a high Eb/N0, for several carrier phases. No frame arrives at a low
+        Eb/N0. After a return to a high Eb/N0, frames arrive again."""
         top = self.started("ccsds_live")
         meter = top.meter
         for phase in (30, 120, 250):
@@ -313,7 +326,7 @@ class qa_live(unittest.TestCase):
         top.set_ebn0_db(5)
         self.wait_for(lambda: meter.rate[-1] > 10, "5 dB")
 
-    def test_dvbs_live(self):
+    def test_DvbsLive_ReceivesPacketsAtAnyPhase(self):
         top = self.started("dvbs_live")
         charts = top.meter.charts
         for phase in (30, 120):
@@ -329,8 +342,8 @@ class qa_live(unittest.TestCase):
         self.wait_for(lambda: charts["rate"][-1] == charts["locks"][-1] == 0, "0 dB")
         self.assertIn("<td>searching</td>", top.meter.table())
 
-    def test_ccsds_recording(self):
-        """Each frame of a recording is in the table."""
+    def test_CcsdsRecording_ListsEveryFrame(self):
+        """The table shows each frame of a recording."""
         frames, bits = ccsds_signals.transmit(12, 114, 6, differential=True, before=3000,
                                               code="ccsds-223-conventional")
         path = self.recording(bits)
@@ -349,7 +362,7 @@ class qa_live(unittest.TestCase):
         self.assertEqual({frame[:2] for frame in found}, {bytes.fromhex("c0 b8")})
         self.assertEqual(len(set(found)), len(found))
 
-    def test_RecordingOfNoise_SaysThatThereIsNoSignal(self):
+    def test_RecordingOfNoise_ReportsNoSignal(self):
         path = os.path.join(self.folder.name, "noise.wav")
         with wave.open(path, "wb") as file:
             file.setnchannels(1)
@@ -359,7 +372,7 @@ class qa_live(unittest.TestCase):
             file.writeframes(noise.astype(np.int16).tobytes())
         top = self.started("viterbi_recording", recording=path,
                            output=os.path.join(self.folder.name, "decoded.bin"))
-        self.wait_for(lambda: "check carrier and baud" in top.found, "the noise is told")
+        self.wait_for(lambda: "check carrier and baud" in top.found, "a verdict on noise")
         top.stop()
         top.wait()
 
@@ -377,7 +390,7 @@ class qa_live(unittest.TestCase):
 
     @unittest.skipUnless(is_there("dvbs2rx_receiver") and shutil.which("dvbs2-tx"),
                          "gr-dvbs2rx is not installed")
-    def test_dvbs2rx_receiver(self):
+    def test_Dvbs2rxReceiver_WritesSentPackets(self):
         """The example outputs more than 400 packets, and all of them, except perhaps an incomplete
         last one, are packets that gr-dvbs2rx's transmitter has sent."""
         path = [os.path.join(self.folder.name, name) for name in ("in.ts", "iq", "out.ts")]
@@ -400,7 +413,7 @@ class qa_live(unittest.TestCase):
         self.assertGreater(len(found), 400)
         self.assertEqual(set(found[:-1]) - set(packets), set())
 
-    def test_bad_recordings(self):
+    def test_BadRecordings_AreRefusedWithReason(self):
         nothing = os.path.join(self.folder.name, "nothing.wav")
         self.check_refusal(["nothing.wav", "--recording"], "--recording", nothing)
         made = self.recording(np.zeros(2000, np.uint8))
@@ -420,7 +433,7 @@ class qa_live(unittest.TestCase):
         self.check_refusal(["/nowhere/out: No such file", "--output"], "--recording", made,
                            "--output", "/nowhere/out")
 
-    def test_no_display(self):
+    def test_MissingDisplay_IsReported(self):
         self.check_refusal(["no display", "QT_QPA_PLATFORM=offscreen"],
                            QT_QPA_PLATFORM="", DISPLAY="", WAYLAND_DISPLAY="")
         self.check_refusal(["The display :4711", "does not answer", "QT_QPA_PLATFORM=offscreen"],

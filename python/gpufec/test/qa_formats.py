@@ -194,7 +194,7 @@ class qa_formats(unittest.TestCase):
                                           **parameters)
         np.testing.assert_array_equal(output, bits)
 
-    def test_ConvolutionalFormats_DecodeAsThePageSays(self):
+    def test_ConvolutionalFormats_DecodeAsPageDescribes(self):
         self.assertEqual(set(table("Convolutional codes")), set(SENDERS))
         for seed, (name, sender) in enumerate(SENDERS.items()):
             with self.subTest(name):
@@ -205,7 +205,7 @@ class qa_formats(unittest.TestCase):
                 coded = np.hstack([coded, pad])
                 self.check(name, bits, support.soft_values(coded, sigma=0.25, seed=seed))
 
-    def test_SoftValuesPerFrame_AreThoseOfThePage(self):
+    def test_SoftValuesPerFrame_EqualThoseOfPage(self):
         """The numbers in the table equal the lengths of encoded frames, and follow from the
         formula."""
         rows = [row.strip("| ").split(" | ") for row in re.findall(r"(?m)^\| .*$", PER_FRAME)]
@@ -231,12 +231,12 @@ class qa_formats(unittest.TestCase):
                                      + sum(ones[:stages % len(ones)]))
 
     @unittest.skipUnless(importlib.util.find_spec("gnuradio.fec"), "gr-fec is not installed")
-    def test_PropertyOfThePage_IsTheSoftValuesPerFrame(self):
+    def test_PropertyNamedByPage_IsSoftValuesPerFrame(self):
         names = {}
         code = re.search(r"(?s)```python\n(.*?)```", PER_FRAME)[1]
         exec(code, names)
-        said, = re.findall(r"# (\d+)\n", code)
-        self.assertEqual(names["values"], int(said))
+        stated, = re.findall(r"# (\d+)\n", code)
+        self.assertEqual(names["values"], int(stated))
         coded = gpufec.conv_encode(np.zeros(816, np.uint8), frame_bits=816, packed_input=False,
                                    packed_output=False, preset="80211_3_4")
         self.assertEqual(coded.size, names["values"])
@@ -253,7 +253,7 @@ class qa_formats(unittest.TestCase):
             end = mother_code(np.array(list(plain), np.uint8), generators, termination)
             self.assertEqual("".join(map(str, end.ravel()[-16:])), coded)
 
-    def test_EveryShortTailBitingWord_DecodesToItself(self):
+    def test_EveryShortTailBitingWord_IsDecoded(self):
         """All words of eight bits, encoded with K = 3 and the generators 7 and 5, decode
         correctly."""
         words = np.unpackbits(np.arange(256, dtype=np.uint8))

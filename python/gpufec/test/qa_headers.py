@@ -115,7 +115,7 @@ class qa_headers(unittest.TestCase):
     def expected(self, declaration):
         return headers.plain(declaration.doc, self.declared)
 
-    def test_every_block_is_bound(self):
+    def test_EveryBlock_IsBoundWithItsMethods(self):
         self.assertEqual({b.name for b in self.blocks},
                          {"bbframe_to_ts", "bch_decoder", "bch_encoder", "ccsds_deframer",
                           "ccsds_fec_receiver", "channel_bsid",
@@ -128,7 +128,7 @@ class qa_headers(unittest.TestCase):
             methods = {m.name for m in block.members.values() if m.parameters is not None}
             self.assertEqual(own | {"make"}, methods)
 
-    def test_no_method_is_overlooked(self):
+    def test_Parser_FindsAllVirtualFunctions(self):
         """headers.py finds all virtual functions of a block that a plain regular expression
         finds."""
         for block in self.blocks:
@@ -137,7 +137,7 @@ class qa_headers(unittest.TestCase):
             methods = [m.name for m in block.members.values() if m.parameters is not None]
             self.assertEqual(["make"] + found, methods)
 
-    def test_docstrings_of_blocks(self):
+    def test_DocstringsOfBlocks_EqualHeaders(self):
         for block in self.bound:
             bound = getattr(gpufec, block.name)
             self.assertEqual(bound.__doc__, self.expected(block))
@@ -152,7 +152,7 @@ class qa_headers(unittest.TestCase):
                     self.assertNotIn("\\", text)
                     self.assertLessEqual(max(map(len, text.splitlines())), headers.WIDTH)
 
-    def test_parameters_of_blocks(self):
+    def test_ParametersOfBlocks_EqualHeaders(self):
         for block in self.bound:
             bound = getattr(gpufec, block.name)
             for method in block.members.values():
@@ -167,7 +167,7 @@ class qa_headers(unittest.TestCase):
                     if block.is_fec_decoder and name == "__init__":
                         self.assertEqual(signature_of(bound.make), found)
 
-    def test_every_parameter_is_described(self):
+    def test_EveryParameter_IsDescribed(self):
         for block in self.bound:
             make = block.members["make"]
             described = re.findall(r"\\param (\w+)", make.doc)
@@ -202,7 +202,7 @@ class qa_headers(unittest.TestCase):
                                      ["Code", "Input", "Output", "Running", "Advanced"])
                     self.assertEqual(sum(map(len, found.values())), len(parameters))
 
-    def test_what_is_bound_by_hand(self):
+    def test_HandWrittenBindings_EqualHeaders(self):
         """Docstrings, parameter names and defaults of hand-written bindings agree with the
         headers."""
         names = BY_HAND + [f"conv_preset.{name}" for name in vars(gpufec.conv_preset)
@@ -224,13 +224,13 @@ class qa_headers(unittest.TestCase):
                         if parameter.default:
                             self.assertEqual(found[parameter.name], parameter.python_default)
 
-    def test_everything_else_is_a_block(self):
+    def test_OtherNames_AreBlocks(self):
         names = {name for name in dir(gpufec) if name[0] != "_"}
         names -= {"gpufec_python", "gpufec_fec_python", "arrays", *gpufec.arrays.__all__}
         self.assertEqual(names, {b.name for b in self.blocks})
         self.assertLessEqual(set(BY_HAND), set(gpufec.arrays.__all__))
 
-    def test_a_sample_is_understood(self):
+    def test_Sample_IsParsed(self):
         found = headers.parse(SAMPLE)
         self.assertEqual(list(found), ["sample", "other"])
         sample = found["sample"]

@@ -115,22 +115,22 @@ class qa_ldpc(unittest.TestCase):
                 valid = qa_support.tags_of(tags, "ldpc_valid")
                 self.assertEqual(valid, [(0, True), (k // 8, True)])
 
-    def test_every_code_from_gr_dtv(self):
+    def test_CodewordsOfGrDtv_AreDecoded(self):
         self.every_code_from_gr_dtv("cpu")
 
-    def test_every_code_from_gr_dtv_on_cuda(self):
+    def test_CodewordsOfGrDtv_AreDecodedOnCuda(self):
         if qa_support.cuda_missing():
             self.skipTest(qa_support.cuda_missing())
         self.every_code_from_gr_dtv("cuda")
 
-    def test_encoder_agrees_with_gr_dtv(self):
+    def test_Encoder_EqualsGrDtv(self):
         for size, rate, k, _ in CODES:
             with self.subTest(size=size, rate=rate):
                 sent, symbols = dtv_transmit(size, rate, 2)
                 coded = encode(sent[:2 * k], frame_size=size, rate=rate)
                 self.assertTrue(np.array_equal(coded, symbols.view(np.float32) < 0))
 
-    def test_encoder_agrees_with_gr_dtv_on_other_standards(self):
+    def test_Encoder_EqualsGrDtvForS2xAndT2(self):
         """Compares codes of DVB-S2X and DVB-T2. The unpunctured codes of S2X (normal 2/9, medium)
         are left out, because gr-dtv has only the punctured codes of VL-SNR frames."""
         def check(standard, size, rate, dtv_standard, frame, code, modulation=dtv.MOD_OTHER):
@@ -162,7 +162,7 @@ class qa_ldpc(unittest.TestCase):
                     check("dvbt2", size, rate, dtv.STANDARD_DVBT2, frames[size],
                           code_of(rate))
 
-    def test_standards_and_positions(self):
+    def test_CodesOfOtherStandards_AreDecoded(self):
         """Codes of other standards, and one with custom puncturing and shortening, are decoded."""
         for parameters, k, sent in (
                 (dict(standard="wifi", frame_size="648", rate="5/6"), 540, 648),
@@ -187,7 +187,7 @@ class qa_ldpc(unittest.TestCase):
                 (offset, _), = qa_support.tags_of(out, "a")
                 self.assertTrue(k <= offset < 2 * k)
 
-    def test_base_matrix_file(self):
+    def test_BaseMatrixFile_IsEncodedAndDecoded(self):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
             file.write("# of no standard\nlifting 5\n0 1 -1 0 -1\n2 -1 3 1 0\npunctured 3\n")
             file.flush()
@@ -201,7 +201,7 @@ class qa_ldpc(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, 'line 6: a shift of block 4 is "x"'):
                 gpufec.ldpc_encoder(code_file=file.name)
 
-    def test_packed_encoder_and_codeword_output(self):
+    def test_PackedEncoder_EqualsCodewordOutput(self):
         bits = qa_support.random_bits(2 * 7200, 1)
         packed, _ = qa_support.run(qa_support.vector_source(np.packbits(bits)),
                                    gpufec.ldpc_encoder(frame_size="short"))
@@ -213,7 +213,7 @@ class qa_ldpc(unittest.TestCase):
             expected = np.packbits(coded) if packed_output else coded
             self.assertTrue(np.array_equal(items, expected))
 
-    def test_pieces_and_an_incomplete_end(self):
+    def test_InputInChunks_GivesWholeFrames(self):
         bits = qa_support.random_bits(5 * 14400, 2)
         llr = clean(encode(bits, frame_size="short", rate="8/9"))
         decoder = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu",
@@ -224,7 +224,7 @@ class qa_ldpc(unittest.TestCase):
         self.assertEqual([t[0] for t in qa_support.tags_of(tags, "ldpc_iterations")],
                          [14400 * i for i in range(5)])
 
-    def test_float_with_the_worst_values(self):
+    def test_NansAndInfinities_DisturbNoOtherBits(self):
         bits = qa_support.random_bits(2 * 7200, 3)
         llr = (8.0 * (1.0 - 2.0 * encode(bits, frame_size="short"))).astype(np.float32)
         llr[:16200:50] = np.nan
@@ -237,7 +237,7 @@ class qa_ldpc(unittest.TestCase):
                          [(0, True), (900, False)])
         self.assertGreater(qa_support.tags_of(tags, "ldpc_syndrome_weight")[0][1], 0)
 
-    def test_tags_go_to_their_bits(self):
+    def test_Tags_MoveToTheirBits(self):
         bits = qa_support.random_bits(2 * 7200, 4)
         llr = clean(encode(bits, frame_size="short"))
         tags = [(0, "a", 0), (8, "a", 1), (7199, "a", 2), (16199, "a", 3),
@@ -247,7 +247,7 @@ class qa_ldpc(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "a"),
                          [(0, 0), (1, 1), (899, 2), (899, 3), (1000, 4)])
 
-    def test_status_tags_of_all_of_failures_and_of_none(self):
+    def test_StatusTags_AreOnSelectedFrames(self):
         bits = qa_support.random_bits(6 * 7200, 4)
         llr = clean(encode(bits, frame_size="short"))
         broken = llr.copy()
@@ -289,7 +289,7 @@ class qa_ldpc(unittest.TestCase):
     def xfecframe(self, modcod, short, name, rate):
         return pmt.mp("XFECFRAME"), pmt.cons(pmt.from_long(modcod), pmt.from_bool(short))
 
-    def test_acm_with_both_forms_of_tags(self):
+    def test_BothFormsOfCodeTags_SelectTheCode(self):
         def dictionary(modcod, short, name, rate):
             value = pmt.make_dict()
             value = pmt.dict_add(value, pmt.mp("frame_size"), pmt.mp(name))
@@ -307,7 +307,7 @@ class qa_ldpc(unittest.TestCase):
                 self.assertEqual([v for _, v in qa_support.tags_of(out, "ldpc_valid")],
                                  [True] * len(bits))
 
-    def test_acm_skips_what_it_does_not_know(self):
+    def test_UnknownCodeTags_SkipTheirFrames(self):
         bits, llr, tags = self.acm_stream(self.xfecframe)
         # A frame of an unknown MODCOD (31, short) is skipped: 16,200 values. The next frame has no
         # tag.
@@ -338,7 +338,7 @@ class qa_ldpc(unittest.TestCase):
         items, _ = decode(np.concatenate([llr[0][:cut], *llr[1:]]), early, acm=True)
         self.assertTrue(np.array_equal(items, expected))
 
-    def test_acm_tags_that_say_the_same_again(self):
+    def test_RepeatedCodeTags_ChangeNothing(self):
         bits = [qa_support.random_bits(7200, f) for f in range(6)]
         llr = [clean(encode(b, frame_size="short")) for b in bits]
         bits.append(qa_support.random_bits(NORMAL["1/4"][0], 6))
@@ -357,7 +357,7 @@ class qa_ldpc(unittest.TestCase):
             self.assertEqual([o for o, _ in qa_support.tags_of(out, "XFECFRAME")], ends)
             self.assertEqual([o for o, _ in qa_support.tags_of(out, "ldpc_valid")], ends)
 
-    def test_alist_codes(self):
+    def test_AlistCodes_AreDecoded(self):
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)
             file.flush()
@@ -377,7 +377,7 @@ class qa_ldpc(unittest.TestCase):
                               packed_output=False, named_codes={"ham": file.name})
             self.assertTrue(np.array_equal(items, np.concatenate([bits, short])))
 
-    def test_code_changes_between_frames(self):
+    def test_SetCode_AppliesToNextFrame(self):
         first, second = qa_support.random_bits(14400, 1), qa_support.random_bits(10800, 2)
         decoder = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu",
                                         packed_output=False)
@@ -389,7 +389,7 @@ class qa_ldpc(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'code is "short 9/10"'):
             decoder.set_code("short 9/10")
 
-    def test_acm_on_cuda(self):
+    def test_AcmOnCuda_EqualsCpu(self):
         if qa_support.cuda_missing():
             self.skipTest(qa_support.cuda_missing())
         _, llr, tags = self.acm_stream(self.xfecframe)
@@ -422,7 +422,7 @@ class qa_ldpc(unittest.TestCase):
             (pmt.to_python(pmt.car(p)), np.array(pmt.s8vector_elements(pmt.cdr(p))))
             for p in pdus]
 
-    def test_llrs_as_messages(self):
+    def test_LlrMessages_EqualLlrOutput(self):
         bits, llr, tags = self.acm_stream(self.xfecframe)
         hopeless = np.random.default_rng(1).integers(-3, 4, len(llr[-1]), np.int8)
         llr[-1] = hopeless
@@ -512,7 +512,7 @@ class qa_ldpc(unittest.TestCase):
                     with self.subTest(wrong), self.assertRaisesRegex(ValueError, message):
                         make(code_file=file.name, message_positions=wrong)
 
-    def test_llrs_of_a_code_that_ends_inside_a_byte(self):
+    def test_LlrMessagesOfOddLength_LeaveOutputUnchanged(self):
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)
             file.flush()
@@ -531,16 +531,16 @@ class qa_ldpc(unittest.TestCase):
         symbols = ((1 - 2.0 * coded[::2]) + 1j * (1 - 2.0 * coded[1::2])) / np.sqrt(2)
         return coded, demap(symbols.astype(np.complex64), es_n0_db, seed)
 
-    def test_llrs_are_what_checks_and_channel_say(self):
+    def test_LlrsAfterOneIteration_EqualMinSum(self):
         """Output LLRs equal those of one flooding iteration of min-sum, which the test computes."""
         checks = [[0, 2, 4, 6], [1, 2, 5, 6], [3, 4, 5, 6]]
         received = np.random.default_rng(3).integers(-30, 31, (50, 7)).astype(np.int8)
-        said = np.zeros((50, 7), int)
+        expected = np.zeros((50, 7), int)
         for check in checks:
             for bit in check:
                 others = received[:, [b for b in check if b != bit]].astype(int)
                 sign = np.where((others < 0).sum(axis=1) % 2, -1, 1)
-                said[:, bit] += sign * np.abs(others).min(axis=1)
+                expected[:, bit] += sign * np.abs(others).min(axis=1)
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)
             file.flush()
@@ -548,11 +548,11 @@ class qa_ldpc(unittest.TestCase):
                               max_iterations=1, precision="int16", llr_scale=12.0)
             extrinsic, _ = decode(received.ravel(), output="extrinsic", **parameters)
             posterior, _ = decode(received.ravel(), output="llr", **parameters)
-        self.assertTrue(np.array_equal(extrinsic.view(np.int8), said.ravel()))
+        self.assertTrue(np.array_equal(extrinsic.view(np.int8), expected.ravel()))
         self.assertTrue(np.array_equal(
-            posterior.view(np.int8), np.clip(said + received, -127, 127).ravel()))
+            posterior.view(np.int8), np.clip(expected + received, -127, 127).ravel()))
 
-    def test_extrinsic_is_posterior_less_channel(self):
+    def test_ExtrinsicLlr_IsPosteriorMinusChannel(self):
         """Posterior minus extrinsic LLR is exactly the channel LLR where neither saturates. At rate
         1/2 the decoder's internal scale is two steps per nat, so llr_scale 2 needs no rounding."""
         code = dict(frame_size="short", rate="1/2")
@@ -579,7 +579,7 @@ class qa_ldpc(unittest.TestCase):
             self.assertTrue(np.array_equal(posterior[posterior != 0] < 0,
                                            decided[posterior != 0] == 1))
 
-    def test_llrs_have_the_scale_and_sign_that_are_asked_for(self):
+    def test_Llrs_HaveRequestedScaleAndSign(self):
         code = dict(frame_size="short", rate="1/2", max_iterations=3, early_stop=False,
                     output="llr")
         _, nats = self.noisy(2, 0.5, **{name: code[name] for name in ("frame_size", "rate")})
@@ -599,7 +599,7 @@ class qa_ldpc(unittest.TestCase):
         items, _ = qa_support.run(qa_support.vector_source(nats), decoder)
         self.assertTrue(np.array_equal(items.view(np.int8), given[8.0]))
 
-    def test_llrs_of_positions_that_are_not_sent(self):
+    def test_LlrsOfUnsentPositions_AreExtrinsicOrLarge(self):
         """In an AR4JA code, the 512 punctured bits have equal posterior and extrinsic LLRs, and two
         shortened bits have large positive LLRs."""
         code = gpufec.ldpc_code("ccsds_ar4ja", "1024", "1/2")
@@ -622,7 +622,7 @@ class qa_ldpc(unittest.TestCase):
         self.assertTrue(np.array_equal(extrinsic[:, never], posterior[:, never]))
         self.assertTrue((posterior[:, shortened] > 20).all())
 
-    def test_llrs_on_cuda(self):
+    def test_LlrsOnCuda_EqualCpu(self):
         if qa_support.cuda_missing():
             self.skipTest(qa_support.cuda_missing())
         _, llr, tags = self.acm_stream(self.xfecframe)
@@ -636,7 +636,7 @@ class qa_ldpc(unittest.TestCase):
                 expected, _ = decode(llr, tags, **parameters)
                 np.testing.assert_array_equal(items, expected)
 
-    def test_wrong_parameters(self):
+    def test_WrongParameters_AreNamedByError(self):
         for wrong, message in (
                 (dict(standard="dvbs3"), 'standard is "dvbs3"'),
                 (dict(standard="wifi"), 'frame_size is "normal"'),

@@ -247,7 +247,7 @@ class qa_length_tags(unittest.TestCase):
                     length(5 * case.n, case.n)], [[0, 1], [2, 3, 4], [5]], 0)
 
     @each_case
-    def test_CutFrame_CostsNoOther(self, case):
+    def test_TruncatedFrame_LosesNoOther(self, case):
         """Only the third frame, which has 5/7 of its items, is lost, whether its length tag has the
         actual or the full length."""
         cut = case.n * 5 // 7
@@ -262,7 +262,7 @@ class qa_length_tags(unittest.TestCase):
                 self.check(case, items, tags, [[0], [1], [3], [4], [5]], 1, largest)
 
     @each_case
-    def test_ImpossibleLength_CostsItsFrame(self, case):
+    def test_ImpossibleLength_LosesItsFrame(self, case):
         for value in BAD_LENGTHS if case is self.cases[0] else BAD_LENGTHS[:2]:
             tags = [length(case.n * f, value if f == 2 else case.n)
                     for f in range(FRAMES)]
@@ -277,7 +277,7 @@ class qa_length_tags(unittest.TestCase):
                    [[0], [1], [2], [3], [5]], 1)
 
     @each_case
-    def test_ItemsUnderNoTag_AreDroppedOnceThereWasOne(self, case):
+    def test_ItemsOutsidePackets_AreDroppedAfterFirstTag(self, case):
         n, gap = case.n, case.junk[:case.n * 4 // 3]
         items = np.concatenate([case.frames[0], gap, case.frames[1], case.frames[2]])
         self.check(case, items, [length(0, n), length(n + len(gap), n)], [[0], [1]], 0)
@@ -370,7 +370,7 @@ class qa_length_tags(unittest.TestCase):
         return np.concatenate(parts), tags, expected + [[0]], lost
 
     @each_case
-    def test_StormOfBadTags_CostsWhatTheyAreOn(self, case):
+    def test_RandomBadTags_LoseOnlyTheirFrames(self, case):
         seed = len(case.name)
         items, tags, expected, lost = self.storm(case, seed)
         for largest in 0, 7, 3 * case.n:
@@ -378,7 +378,7 @@ class qa_length_tags(unittest.TestCase):
                 self.check(case, items, tags, expected, lost, largest, seed)
 
     @each_case
-    def test_BadTags_AreWarnedOfOnceEach(self, case):
+    def test_BadTags_GiveOneWarningEach(self, case):
         kinds = ("not a multiple of", "inside a", "several length tags", "outside ")
         items, tags, _, _ = self.storm(case, 3)
         lines = []
@@ -390,7 +390,7 @@ class qa_length_tags(unittest.TestCase):
             self.assertTrue(1 <= count <= 2 if kind == "inside a" else count == 1,
                             (kind, lines))
 
-    def test_RightTags_AreNotWarnedOf(self):
+    def test_RightTags_GiveNoWarning(self):
         lines = []
         with support.output_of_process(lines):
             for case in self.cases:
@@ -401,7 +401,7 @@ class qa_length_tags(unittest.TestCase):
         self.assertFalse([line for line in lines if "warn" in line], lines)
 
     @each_case
-    def test_Restart_BeginsAnew(self, case):
+    def test_Restart_BeginsANewStream(self, case):
         """After a run that ended inside a packet, the next run does not wait for the packet's
         rest."""
         if case.name.startswith("channel_bsid"):
@@ -550,7 +550,7 @@ class qa_acm(unittest.TestCase):
                 self.assertEqual([n for _, n in support.tags_of(tags, "ldpc_skipped")],
                                  [lost] if lost else [])
 
-    def test_UnknownCode_CostsItsFrame(self):
+    def test_UnknownCode_LosesItsFrame(self):
         """A dummy frame (MODCOD 0) is skipped according to its length tag, and counted."""
         tags = [(0, pmt.intern("ldpc_code"), pmt.intern("short 1/4")), length(0, 16200),
                 (16200, pmt.intern("XFECFRAME"), pmt.cons(pmt.from_long(0), pmt.PMT_T)),
@@ -582,12 +582,12 @@ class qa_acm(unittest.TestCase):
                 time.sleep(0.3) # waits for the thread that writes the log
             np.testing.assert_array_equal(out, self.messages[0])
             self.assertEqual(block.skipped_frame_count(), 2)
-            said = [line for line in lines if "the code that a tag names is not known" in line]
-            self.assertEqual(len(said), 1, lines)
-            self.assertIn(named, said[0])
-            self.assertIn("(frame_size . short)", said[0])
+            logged = [line for line in lines if "the code that a tag names is not known" in line]
+            self.assertEqual(len(logged), 1, lines)
+            self.assertIn(named, logged[0])
+            self.assertIn("(frame_size . short)", logged[0])
 
-    def test_ListsInMessages_AreWritten(self):
+    def test_ListsAsTagValues_AreShortInMessages(self):
         circle = pmt.cons(pmt.PMT_T, pmt.PMT_T)
         pmt.set_cdr(circle, circle)
         nested = pmt.PMT_T
@@ -604,17 +604,17 @@ class qa_acm(unittest.TestCase):
                 run(gpufec.ldpc_encoder(**WIFI), np.zeros(41, np.uint8), [length(0, value)],
                     with_pdus=False)
                 time.sleep(0.3)
-            said = [line for line in lines if "length tag packet_len of" in line]
-            self.assertEqual(len(said), 1, lines)
-            self.assertIn(text, said[0])
-            self.assertLess(len(said[0]), 400)
+            logged = [line for line in lines if "length tag packet_len of" in line]
+            self.assertEqual(len(logged), 1, lines)
+            self.assertIn(text, logged[0])
+            self.assertLess(len(logged[0]), 400)
         # Frees the list step by step, because recursive destructors might overflow the stack.
         while pmt.is_pair(nested):
             nested = pmt.car(nested)
 
 
 class qa_transport_streams(unittest.TestCase):
-    def test_LengthOfABbframe_BecomesThatOfItsPackets(self):
+    def test_LengthOfBbframe_BecomesLengthOfItsPackets(self):
         """bbframe_to_ts and dvbs2_fec_receiver, with one MODCOD and with ACM, replace the length
         tags of ten frames by tags with the lengths of their packets."""
         packets, frames = qa_bbframe.transport_packets(130), []

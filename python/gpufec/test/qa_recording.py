@@ -51,7 +51,7 @@ class qa_recording(unittest.TestCase):
     # between runs, so only one of the decoders may find a frame near the threshold.
     MARGIN = 3
 
-    def test_clean(self):
+    def test_Recording_GivesFramesOfGrSatellites(self):
         runs = list(recording_pdus.compare_all(RECORDING, [(None, 0)] * 4))
         # This module must find the frames that gr-satellites finds in every run.
         surely = set.intersection(*(set(theirs) for theirs, _, _ in runs))
@@ -64,7 +64,7 @@ class qa_recording(unittest.TestCase):
         self.assertGreaterEqual(ours, theirs - self.MARGIN)
         self.assertGreaterEqual(one, theirs - self.MARGIN)
 
-    def test_ccsds_fec_receiver(self):
+    def test_CcsdsFecReceiver_GivesFramesOfGrSatellites(self):
         """One block receives every frame that gr-satellites receives in every run, and no frame
         that gr-satellites does not receive in any run."""
         theirs, ours = [], []
@@ -77,7 +77,7 @@ class qa_recording(unittest.TestCase):
             self.assertLessEqual(set.intersection(*theirs), set(frames))
             self.assertLessEqual(len(set(frames) - set.union(*theirs)), self.MARGIN)
 
-    def test_with_noise(self):
+    def test_NoisyRecording_GivesAtLeastAsManyFrames(self):
         theirs, ours, one = 0, 0, 0
         for row in recording_pdus.sweep(RECORDING, [-6.0, -4.5, -3.0], seeds=1):
             theirs += sum(row["gr_satellites"])

@@ -47,7 +47,7 @@ def decode_with_erasures(frames, erasures, **parameters):
 
 
 class qa_reed_solomon(unittest.TestCase):
-    def test_EveryCode_IsThatOfArrays(self):
+    def test_EveryCode_EqualsArrays(self):
         """Blocks and functions on arrays encode and decode alike."""
         random = np.random.default_rng(1)
         for name, n, k in CODES:
@@ -82,7 +82,7 @@ class qa_reed_solomon(unittest.TestCase):
         frames = gpufec.rs_encode(messages.reshape(20, -1), interleaving=5)
         return messages.reshape(20, -1), damaged(frames, 5, counts, 8), counts
 
-    def test_Failures_AreMarkedAndLetThrough(self):
+    def test_Failures_AreTaggedAndOutput(self):
         messages, received, counts = self.frames_with_failures()
         reported = np.where(counts == 30, -1, counts)
         valid = (counts < 30).all(axis=1)
@@ -101,7 +101,7 @@ class qa_reed_solomon(unittest.TestCase):
             self.assertEqual(decoder.corrected_count(), reported[reported > 0].sum())
             self.assertEqual(decoder.failed_count(), (counts == 30).sum())
 
-    def test_Drop_LeavesOutFramesWithFailures(self):
+    def test_Drop_RemovesFramesWithFailures(self):
         messages, received, counts = self.frames_with_failures()
         kept = np.flatnonzero((counts < 30).all(axis=1))
         self.assertTrue(0 < len(kept) < 19)
@@ -135,7 +135,7 @@ class qa_reed_solomon(unittest.TestCase):
             self.assertEqual(qa_support.tags_of(found, "packet_len"),
                              [(i * 1115, 1115) for i in range(len(kept))])
 
-    def test_Erasures_ComeOnTheSecondInput(self):
+    def test_ErasuresOnSecondInput_AreCorrected(self):
         messages = random_bytes(30 * 2 * 188, 11)
         frames = gpufec.rs_encode(messages.reshape(30, -1), "dvb", 2)
         received = damaged(frames, 2, np.full((30, 2), 16), 12)
@@ -164,7 +164,7 @@ class qa_reed_solomon(unittest.TestCase):
                               qa_support.tags_of(tags, "rs_corrected")],
                              np.where(counts > 8, -1, counts).ravel().tolist())
 
-    def test_Refusals(self):
+    def test_WrongParameters_AreRefused(self):
         for block in gpufec.rs_encoder, gpufec.rs_decoder:
             for text, parameters in (
                     ('code is "dvb-t"', dict(code="dvb-t")),

@@ -83,7 +83,7 @@ def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
 
 
 class qa_symbols(unittest.TestCase):
-    def test_every_modcod_from_gr_dtv(self):
+    def test_SymbolsOfGrDtv_AreDecodedForEveryModcod(self):
         """All frames decode at an Es/N0 above the standard's threshold by 0.8 dB (normal frames) or
         1.2 dB (short frames). Input format, demapper and parameter esn0 vary with the MODCOD."""
         turn = 0
@@ -106,7 +106,7 @@ class qa_symbols(unittest.TestCase):
                                      [True, True])
         self.assertEqual(turn, 28 + 24)
 
-    def test_llrs(self):
+    def test_OutputLlrs_HaveRequestedSignScaleAndOrder(self):
         """Output LLRs have the requested sign and scale, in codeword order (not interleaved)."""
         message, symbols = transmit("8psk", "short", "3/5", 3, 5)
         received = noisy(symbols, 6.5, 5)
@@ -130,7 +130,7 @@ class qa_symbols(unittest.TestCase):
         known = given[6.0, 0] != 0
         self.assertTrue(np.array_equal(given[6.0, 0][known] < 0, bits[known] == 1))
 
-    def test_dvbs2x_from_gr_dtv(self):
+    def test_SymbolsOfGrDtv_AreDecodedForS2x(self):
         """Tests MODCODs of S2X with each constellation and ring structure, some with S2 codes, and
         two MODCODs of S2. The dummy symbols in the last slot of 128APSK are not decoded."""
         modcods = [
@@ -192,7 +192,7 @@ class qa_symbols(unittest.TestCase):
                 self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_valid")],
                                  [True, True])
 
-    def test_acm_by_xfecframe(self):
+    def test_XfecframeTags_SelectTheModcod(self):
         """In a stream with a short frame of each MODCOD (rate 9/10 has none), all are decoded
         except a frame that is cut short and one whose tag has a reserved MODCOD."""
         messages, symbols, tags, at = [], [], [], 0
@@ -218,7 +218,7 @@ class qa_symbols(unittest.TestCase):
             self.assertEqual(len(qa_support.tags_of(out, "ldpc_valid")), len(messages))
             self.assertTrue(all(v for _, v in qa_support.tags_of(out, "ldpc_valid")))
 
-    def test_acm_of_dvbs2x(self):
+    def test_MixedS2xAndS2Tags_SelectTheModcod(self):
         """A stream of frames of S2X, tagged with ldpc_code, and of S2, tagged with XFECFRAME, is
         decoded."""
         code = lambda size, rate, name: pmt.dict_add(pmt.dict_add(pmt.dict_add(
@@ -256,7 +256,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual([v for _, v in qa_support.tags_of(out, "ldpc_valid")], [True] * 5)
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [])
 
-    def test_dummy_and_reserved_modcods(self):
+    def test_DummyAndReservedModcods_AreSkipped(self):
         """The decoder skips dummy frames, frames of reserved MODCODs and a cut frame. The tag
         ldpc_skipped of the next frame has the number of skipped frames."""
         message, sent = transmit("qpsk", "short", "1/2", 4, 21)
@@ -302,7 +302,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [(900, 1)])
         self.assertEqual(decoder.skipped_frame_count(), 1)
 
-    def test_symbols_of_another_modcod_than_tagged(self):
+    def test_WrongModcodTags_DisturbNoOtherFrame(self):
         """Frames whose tags name another MODCOD do not disturb the next tagged frame."""
         qpsk, sent = transmit("qpsk", "short", "1/2", 4, 31)
         good = noisy(sent, 4, 31).reshape(4, 8100)
@@ -335,9 +335,9 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [(900, 1), (3015, 1)])
         self.assertEqual(decoder.skipped_frame_count(), 2)
 
-    def test_wrong_esn0(self):
+    def test_WrongEsN0_StillGivesWholeFrames(self):
         """If the given Es/N0 is wrong by -10 or 10 dB, each frame still produces n bits, and
-        ldpc_valid tells whether these bits are correct. With 12 dB less noise all are correct."""
+        ldpc_valid is true exactly if they are correct. With 12 dB less noise all are correct."""
         for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
                                               ("16apsk", "3/4", 14), ("32apsk", "3/4", 17)):
             message, sent = transmit(constellation, "short", rate, 3, 41)
@@ -358,7 +358,7 @@ class qa_symbols(unittest.TestCase):
                     self.assertEqual(len(qa_support.tags_of(tags, "ldpc_iterations")), 3)
                     self.assertTrue(margin == 0 or right.all())
 
-    def test_what_a_frame_gives_does_not_depend_on_batches_or_pieces(self):
+    def test_BatchesAndChunks_DoNotChangeFrames(self):
         """Frames of very different Es/N0 and amplitude decode as each would alone, and tags remain
         on their frames."""
         message, symbols = transmit("8psk", "short", "3/5", 8, 3)
@@ -381,7 +381,7 @@ class qa_symbols(unittest.TestCase):
         items, _ = decode(np.concatenate([received, received[:1000]]), **code)
         self.assertEqual(len(items), 8 * 1215)
 
-    def test_esn0_by_tags(self):
+    def test_EsN0Tag_AppliesFromNextFrame(self):
         """A wrong Es/N0 changes the number of iterations. A tag esn0_db corrects the Es/N0 from the
         next frame on."""
         message, symbols = transmit("qpsk", "short", "1/2", 6, 5)
@@ -400,7 +400,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(mixed, wrong[:4] + right[4:])
         self.assertNotEqual(right, wrong)
 
-    def test_symbols_to_bbframes(self):
+    def test_Symbols_GiveBbframes(self):
         """gpu_ldpc_dvbs2 decodes symbols to descrambled BBFRAMEs."""
         code = ("dvbs2", "normal", "3/4")
         bits = qa_support.random_bits(2 * 48408, 7)
@@ -418,7 +418,7 @@ class qa_symbols(unittest.TestCase):
         self.assertTrue(np.array_equal(items, np.packbits(bits)))
         self.assertEqual([v for _, v in qa_support.tags_of(tags, "bch_valid")], [True, True])
 
-    def test_receiver(self):
+    def test_ReceiverOfS2_GivesPackets(self):
         """dvbs2_fec_receiver decodes the symbols of gr-dtv's whole transmitter to packets."""
         packets = np.random.default_rng(11).integers(0, 256, (400, 188), np.uint8)
         packets[:, 0] = 0x47
@@ -464,7 +464,7 @@ class qa_symbols(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, text):
                 gpufec.dvbs2_fec_receiver(**wrong)
 
-    def test_receiver_of_dvbs2x(self):
+    def test_ReceiverOfS2x_GivesPackets(self):
         """dvbs2_fec_receiver receives packets of gr-dtv's whole transmitter, in each
         constellation."""
         modcods = [
@@ -515,7 +515,7 @@ class qa_symbols(unittest.TestCase):
                                   receiver.dropped_frame_count(),
                                   receiver.packet_error_count()), (0, 0, 0))
 
-    def test_receiver_of_dvbs2x_by_tags(self):
+    def test_ReceiverWithCodeTags_GivesContinuousPackets(self):
         """Packets continue across frames of S2X and S2. Only the frame with an unknown MODCOD is
         lost."""
         modcods = [("8psk", "short", "26/45", dtv.MOD_8PSK), # the receiver's parameters name this one
@@ -562,7 +562,7 @@ class qa_symbols(unittest.TestCase):
                           receiver.dropped_frame_count(), receiver.packet_error_count()),
                          (5, 1, 0, 0))
 
-    def test_modcods_that_do_not_exist_are_refused(self):
+    def test_UnknownModcods_AreRefused(self):
         """Error messages name the wrong parameter, and the allowed values or the missing MODCOD."""
         s2x = dict(standard="dvbs2x")
         for wrong, text in (
@@ -587,7 +587,7 @@ class qa_symbols(unittest.TestCase):
                                                                    rate="3/5"):
             gpufec.dvbs2_fec_receiver(backend="cpu", **s2x, **right)
 
-    def test_a_device_gives_what_the_cpu_gives(self):
+    def test_Device_EqualsCpu(self):
         """A device and the CPU decode to the same bits in the same number of iterations, whether
         the device reads the input in place or a copy."""
         _, symbols = transmit("16apsk", "short", "2/3", 12, 13)
@@ -603,7 +603,7 @@ class qa_symbols(unittest.TestCase):
                     self.assertEqual(qa_support.tags_of(tags, name),
                                      qa_support.tags_of(expected[1], name))
 
-    def test_bad_symbols_shift_nothing(self):
+    def test_BadSymbols_DisturbNoOtherFrame(self):
         """Frames of zeros, with some NaN, and of another constellation do not disturb the
         others."""
         message, symbols = transmit("qpsk", "short", "1/2", 5, 9)
@@ -620,7 +620,7 @@ class qa_symbols(unittest.TestCase):
         valid = qa_support.tags_of(tags, "ldpc_valid")
         self.assertEqual([v for _, v in valid], [True, True, True, False, True])
 
-    def test_settings_and_refusals(self):
+    def test_WrongParametersOfSymbols_AreRefused(self):
         for wrong, text in (
                 (dict(standard="dvbt2"), "allowed with standard dvbs2"),
                 (dict(standard="dvbs2x", frame_size="medium", rate="1/5"), "in medium frames"),

@@ -329,40 +329,40 @@ class qa_verdicts(unittest.TestCase):
     def check_wrong(self, table, function, make_block, decoder):
         for name, (values, arguments, mend) in table.items():
             with self.subTest(name):
-                verdict, told = decoded(function, values, arguments)
+                verdict, reports = decoded(function, values, arguments)
                 self.assertIn(mend, verdict)
-                self.assertEqual(told, [verdict])
+                self.assertEqual(reports, [verdict])
                 block_arguments = dict(arguments)
                 if values.dtype == np.float32:
                     block_arguments["soft_input"] = "float"
-                verdict, told = by_block(make_block(**block_arguments), values)
+                verdict, reports = by_block(make_block(**block_arguments), values)
                 self.assertIn(mend, verdict)
-                self.assertEqual(told, [verdict])
-                code, told = by_tool(decoder, values, arguments)
-                self.assertEqual((code, len(told)), (3, 1), told)
-                self.assertIn(in_tool(mend), told[0])
+                self.assertEqual(reports, [verdict])
+                code, reports = by_tool(decoder, values, arguments)
+                self.assertEqual((code, len(reports)), (3, 1), reports)
+                self.assertIn(in_tool(mend), reports[0])
 
-    def test_WrongSymbols_AreToldOnceByBlockAndTool(self):
+    def test_WrongSymbols_AreReportedOnceByBlockAndTool(self):
         for name, (values, arguments, mends) in wrong_symbols().items():
             with self.subTest(name):
-                verdict, told = by_block(gpufec.gpu_ldpc_dvbs2(**arguments), values)
-                self.assertEqual(told, [verdict])
-                code, told = by_tool("ldpc", values, arguments)
-                self.assertEqual((code, len(told)), (3, 1), told)
+                verdict, reports = by_block(gpufec.gpu_ldpc_dvbs2(**arguments), values)
+                self.assertEqual(reports, [verdict])
+                code, reports = by_tool("ldpc", values, arguments)
+                self.assertEqual((code, len(reports)), (3, 1), reports)
                 for mend in mends:
                     self.assertIn(mend, verdict)
-                    self.assertIn(in_tool(mend), told[0])
+                    self.assertIn(in_tool(mend), reports[0])
 
-    def test_WrongEsN0_IsTold(self):
+    def test_WrongEsN0_GivesVerdict(self):
         values = noisy(transmit("8psk", "short", "3/4", 9, 1)[1], 10, 1)
         code = dict(frame_size="short", rate="3/4", constellation="8psk", soft_input="symbols",
                     esn0_db=-9)
-        verdict, told = by_block(gpufec.gpu_ldpc_dvbs2(**code, esn0="given"), values)
+        verdict, reports = by_block(gpufec.gpu_ldpc_dvbs2(**code, esn0="given"), values)
         self.assertIn("correct esn0_db", verdict)
-        self.assertEqual(told, [verdict])
+        self.assertEqual(reports, [verdict])
         self.assertIn("correct --esn0-db", by_tool("ldpc", values, code)[1][0])
 
-    def test_ScaledAmplitudes_Decode(self):
+    def test_SuggestedLlrFactor_DecodesAmplitudes(self):
         """The llr-factor that the tool suggests converts amplitudes to LLRs in nats, and does not
         depend on the llr-factor of the call."""
         short = ("dvbs2", "short", "1/2")
@@ -375,14 +375,14 @@ class qa_verdicts(unittest.TestCase):
         self.assertAlmostEqual(named[0], named[1], delta=0.02 * named[0])
         self.assertAlmostEqual(named[0], 32 * es_n0, delta=0.2 * named[0])
 
-    def test_WrongSoftValues_AreToldOnceByAll(self):
+    def test_WrongSoftValues_AreReportedOnceByAll(self):
         self.check_wrong(wrong_viterbi(), gpufec.viterbi_decode, gpufec.gpu_viterbi_pbvd,
                          "viterbi")
 
-    def test_WrongLlrs_AreToldOnceByAll(self):
+    def test_WrongLlrs_AreReportedOnceByAll(self):
         self.check_wrong(wrong_ldpc(), gpufec.ldpc_decode, gpufec.gpu_ldpc_dvbs2, "ldpc")
 
-    def test_SignalsOfALock_AreToldLikeOthers(self):
+    def test_WrongInputWithLock_IsReportedOnce(self):
         """With lock, decoder and tool report a wrong format, another code or noise once, and
         nothing for a signal with any phase, or after noise."""
         weak, code = soft("ccsds", 3.5)
@@ -403,13 +403,13 @@ class qa_verdicts(unittest.TestCase):
                 if values.dtype == np.float32:
                     arguments["soft_input"] = "float"
                 block = gpufec.gpu_viterbi_pbvd(**arguments)
-                verdict, told = by_block(block, values)
+                verdict, reports = by_block(block, values)
                 self.assertIn(mend, verdict)
-                self.assertEqual(told, [verdict] if mend else [])
-                code, told = by_tool("viterbi", values, lock)
-                self.assertEqual((code, len(told)), (3, 1) if mend else (0, 0), told)
+                self.assertEqual(reports, [verdict] if mend else [])
+                code, reports = by_tool("viterbi", values, lock)
+                self.assertEqual((code, len(reports)), (3, 1) if mend else (0, 0), reports)
 
-    def test_WithoutInput_NothingIsKnown(self):
+    def test_EmptyInput_GivesNoVerdict(self):
         block = gpufec.gpu_viterbi_pbvd()
         self.assertTrue(np.isnan(block.channel_error_rate()))
         self.assertTrue(np.isnan(block.metric()))
@@ -436,7 +436,7 @@ class qa_verdicts(unittest.TestCase):
         self.assertEqual((block.frame_count(), block.error_count()), (30, 30))
         self.assertIn("none of the first 30 frames is valid", block.verdict())
 
-    def test_IncompleteLastFrames_AreTold(self):
+    def test_IncompleteLastFrames_AreLogged(self):
         """An incomplete last frame is logged: as a warning if nothing was decoded, else as
         information."""
         book = dict(codebook=[[0, 0, 1, 1], [1, 0, 1, 0]] * 40, q=2, n=4, frame_symbols=40)
@@ -464,13 +464,13 @@ class qa_verdicts(unittest.TestCase):
                     with qa_support.output_of_process(lines):
                         by_any_block(make(), values)
                         time.sleep(0.3) # waits for the thread that writes the log
-                    said = [line for line in lines if "within a frame" in line]
-                    self.assertEqual(len(said), bool(rest), lines)
+                    logged = [line for line in lines if "within a frame" in line]
+                    self.assertEqual(len(logged), bool(rest), lines)
                     if rest:
-                        self.assertIn(level, said[0])
-                        self.assertIn(f"after {rest} of its {frame} items", said[0])
+                        self.assertIn(level, logged[0])
+                        self.assertIn(f"after {rest} of its {frame} items", logged[0])
 
-    def test_ArgumentsWithoutEffect_AreTold(self):
+    def test_ArgumentsWithoutEffect_GiveWarning(self):
         viterbi, ldpc, short = gpufec.viterbi_decode, gpufec.ldpc_decode, np.zeros(16200)
         for function, values, wrong, right in (
                 (viterbi, np.zeros(64, np.int8), dict(lock_constellation="qpsk"),
@@ -486,18 +486,18 @@ class qa_verdicts(unittest.TestCase):
                 (ldpc, short.astype(np.int8), dict(normalization=0.5),
                  dict(algorithm="normalized_min_sum"))):
             code = dict(frame_size="short") if function is ldpc else {}
-            for more, told in (({}, wrong != {}), (right, right == {})):
+            for more, reports in (({}, wrong != {}), (right, right == {})):
                 with self.subTest(wrong=wrong, more=more):
                     with warnings.catch_warnings(record=True) as caught:
                         warnings.simplefilter("always")
                         function(values, **{**code, **wrong, **more})
-                    said = [str(w.message) for w in caught if "without effect" in str(w.message)]
-                    self.assertEqual(len(said), told, said)
-                    if told:
-                        self.assertIn(next(iter(wrong)), said[0])
+                    logged = [str(w.message) for w in caught if "without effect" in str(w.message)]
+                    self.assertEqual(len(logged), reports, logged)
+                    if reports:
+                        self.assertIn(next(iter(wrong)), logged[0])
                         self.assertEqual(caught[0].filename, __file__)
 
-    def test_ParametersWithoutEffect_AreTold(self):
+    def test_ParametersWithoutEffect_GiveWarning(self):
         viterbi, ldpc = gpufec.gpu_viterbi_pbvd, gpufec.gpu_ldpc_dvbs2
         for block, wrong, right in (
                 (viterbi, dict(lock_constellation="qpsk"), dict(lock="auto")),
@@ -506,14 +506,14 @@ class qa_verdicts(unittest.TestCase):
                 (ldpc, dict(esn0_db=5), dict(soft_input="symbols", esn0="given")),
                 (ldpc, dict(esn0_db=5, soft_input="symbols"), dict(esn0="given"))):
             name = next(iter(wrong))
-            for more, told in (({}, True), (right, False)):
-                with self.subTest(name, told=told):
+            for more, reports in (({}, True), (right, False)):
+                with self.subTest(name, reports=reports):
                     lines = []
                     with qa_support.output_of_process(lines):
                         block(**{**wrong, **more})
                         time.sleep(0.3)
-                    said = [line for line in lines if "without effect" in line and name in line]
-                    self.assertEqual(len(said), told, lines)
+                    logged = [line for line in lines if "without effect" in line and name in line]
+                    self.assertEqual(len(logged), reports, lines)
         lines = []
         with qa_support.output_of_process(lines):
             viterbi()
@@ -522,18 +522,18 @@ class qa_verdicts(unittest.TestCase):
             time.sleep(0.3)
         self.assertEqual([line for line in lines if "without effect" in line], [])
 
-    def check_right(self, runs, function, least):
+    def check_right(self, runs, function, minimum):
         count = 0
         for name, values, arguments in runs:
             with self.subTest(name):
                 self.assertEqual(decoded(function, values, arguments), ("", []))
             count += 1
-        self.assertGreaterEqual(count, least)
+        self.assertGreaterEqual(count, minimum)
 
-    def test_RightSoftValues_AreNotAccused(self):
+    def test_RightSoftValues_GiveNoVerdict(self):
         self.check_right(right_viterbi(), gpufec.viterbi_decode, 100)
 
-    def test_RightSymbols_AreNotAccused(self):
+    def test_RightSymbols_GiveNoVerdict(self):
         count = 0
         for name, values, arguments in right_symbols():
             with self.subTest(name):
@@ -542,7 +542,7 @@ class qa_verdicts(unittest.TestCase):
             count += 1
         self.assertGreaterEqual(count, 60)
 
-    def test_RightLlrs_AreNotAccused(self):
+    def test_RightLlrs_GiveNoVerdict(self):
         self.check_right(right_ldpc(), gpufec.ldpc_decode, 60)
 
 

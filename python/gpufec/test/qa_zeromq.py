@@ -70,7 +70,7 @@ class qa_zeromq(unittest.TestCase):
                 self.workers[0].send_signal(signal.SIGKILL)
                 self.workers[0].wait()
                 kill_at = None
-            # The ledger may have ended while the last frames are still on their way to the sink.
+            # The ledger may have ended before the last frames have reached the sink.
             if top.book.ended and sink.nitems_read(0) == len(bits) * bits.shape[1]:
                 break
             waiting.wait(0.02)
@@ -82,13 +82,13 @@ class qa_zeromq(unittest.TestCase):
         np.testing.assert_array_equal(np.array(sink.data(), np.uint8), expected.ravel())
         return top.book.again
 
-    def test_order(self):
+    def test_TwoWorkers_KeepOrderOfFrames(self):
         self.run_with(2)
 
-    def test_a_killed_worker_loses_nothing(self):
+    def test_KilledWorker_LosesNoFrame(self):
         self.run_with(2, kill_at=20)
 
-    def test_what_nobody_took_is_dealt_again(self):
+    def test_UnacknowledgedPackets_AreSentAgain(self):
         """The ledger sends an unacknowledged packet again after the timeout, and ignores duplicate
         answers."""
         book = self.example.ledger(4, 0.0)
@@ -115,7 +115,7 @@ class qa_zeromq(unittest.TestCase):
                 pmt.cons(number, pmt.init_u8vector(64, data.tolist())),
                 self.example.packet(0, data), self.example.packet(0, data[:0])]
 
-    def test_MessagesThatAreNoPackets_AreIgnoredByTheLedger(self):
+    def test_InvalidMessages_AreIgnoredByLedger(self):
         bad = self.bad_messages()
         start = self.start_worker
 
@@ -135,7 +135,7 @@ class qa_zeromq(unittest.TestCase):
                 mock.patch.object(self.example, "dealer", with_book):
             self.run_with(2)
 
-    def test_MessagesThatAreNoPackets_AreIgnoredByAWorker(self):
+    def test_InvalidMessages_AreIgnoredByWorker(self):
         values, bits = self.example.random_frames(16)
         top, decode = gr.top_block(), self.example.decode(backend="cpu")
         debug = blocks.message_debug()
@@ -156,7 +156,7 @@ class qa_zeromq(unittest.TestCase):
         expected, _ = gpufec.viterbi_decode(values, **self.example.FRAMES)
         np.testing.assert_array_equal(found[-1][1], expected.ravel())
 
-    def test_BytesThatAreNoMessage_AreIgnored(self):
+    def test_InvalidBytes_AreIgnored(self):
         try:
             import zmq
         except ImportError as missing:

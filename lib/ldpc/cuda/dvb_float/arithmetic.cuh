@@ -44,7 +44,7 @@ __device__ inline float signed_by(float x, std::uint32_t by)
     return value_of(bits(x) ^ (by & sign));
 }
 
-// The float 2^23. Its sum with a smaller integer has the integer in its low bits.
+// The float 2^23. The sum of 2^23 and a smaller integer has the integer in its low bits.
 constexpr float low_bits = 8388608;
 
 // Returns the int16 magnitude of a message for a minimum, in the low bits of the float.

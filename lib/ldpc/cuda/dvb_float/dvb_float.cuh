@@ -251,7 +251,7 @@ private:
                  d_own_state + layer * check_record::layer_words,
                  std::forward<Use>(use));
     }
-    // Does the same for a record whose place in device memory is \p outside.
+    // The same function for a record whose address in device memory is \p outside.
     template <class Use>
     __device__ void at_layer(unsigned layer, std::uint32_t* outside, Use&& use) const
     {

@@ -53,8 +53,8 @@ struct constants {
     half2 per_unit, four_edges;
 
     __device__ explicit constants(const int8x2_arguments& a)
-        : halves(kept_in_each(a.halves)),
-          ones(kept_in_each(a.ones)),
+        : halves(as_nonuniform(a.halves)),
+          ones(as_nonuniform(a.ones)),
           per_unit(value_of(kept_in_register(a.per_unit))),
           four_edges(value_of(kept_in_register(a.four_edges)))
     {
@@ -63,12 +63,12 @@ struct constants {
 
 // The message rule of int8x2_arguments in registers, for kernels with enough free
 // registers.
-struct kept_rule {
+struct rule_in_registers {
     std::uint32_t slope, floor, span;
-    __device__ explicit kept_rule(const int8x2_arguments& a)
-        : slope(kept_in_each(a.slope)),
-          floor(kept_in_each(a.floor)),
-          span(kept_in_each(a.span))
+    __device__ explicit rule_in_registers(const int8x2_arguments& a)
+        : slope(as_nonuniform(a.slope)),
+          floor(as_nonuniform(a.floor)),
+          span(as_nonuniform(a.span))
     {
     }
 };
@@ -90,8 +90,8 @@ four_posteriors(const constants& c, std::uint32_t x, std::uint32_t y)
 }
 
 // Returns whether the device has instructions for the minimum and the maximum of half2
-// values. Without them (compute capability 7.5), CUDA computes each half in float, so
-// minima are then made of clamped differences instead.
+// values. Without them (compute capability 7.5), CUDA would compute each half in float,
+// which is slower than the clamped differences of min1_by_differences().
 __device__ inline bool has_half2_minimum()
 {
 #ifdef GPUFEC_EMULATED
@@ -140,8 +140,8 @@ struct two_minima {
     }
 };
 
-// Does the same as min1_of() with clamped differences. For magnitudes a and b,
-// sat(a − b) is what a exceeds b by, if a is at most 1: a − sat(a − b) is the smaller of
+// Returns the same minima as min1_of(), computed from clamped differences. For magnitudes
+// a and b of at most 1, sat(a − b) is max(a − b, 0), so a − sat(a − b) is the smaller of
 // both, and b + sat(a − b) the larger. All finite magnitudes are below 1. The minima
 // begin at 1, which the message rule treats like the magnitudes of missing edges.
 template <unsigned Edges>

@@ -25,7 +25,7 @@ class check_node_update
 public:
     Messages fresh; // complete after finish()
 
-    // \p Rule is int8x2_arguments or kept_rule, which both have the message rule.
+    // \p Rule is int8x2_arguments or rule_in_registers, which both have the message rule.
     template <class Rule>
     __device__
     check_node_update(half2 min1, half2 min2, const Rule& a, const constants& k)

@@ -594,7 +594,8 @@ private:
     const chain_thread<(block_threads::spare_words > 0)> d_thread;
     const unsigned d_first, d_layers; // the chain's first layer, and its number of layers
     const constants d_constants;
-    const std::conditional_t<TwoChecksPerWord, kept_rule, const int8x2_arguments&> d_rule;
+    const std::conditional_t<TwoChecksPerWord, rule_in_registers, const int8x2_arguments&>
+        d_rule;
     std::uint32_t* d_flags; // words for the block's slot and the count of violated checks
     parity* d_parity;
     // Posteriors of the last layer's parity bits: index j has the bit of thread j − 1.

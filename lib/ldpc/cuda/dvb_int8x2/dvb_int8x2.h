@@ -21,7 +21,8 @@ struct int8x2_arguments : block_arguments {
     std::uint32_t codewords_per_word; // one or two
     bool wrap_shared; // whether bits that pass between threads are in shared memory
     const std::uint32_t* entries; // table of edges, from chain_table::entries()
-    // Constants that the compiler must not know, so that they stay in registers.
+    // Constants that are passed as arguments, so that the compiler holds them in
+    // registers and does not encode them in instructions.
     // \c halves has the high byte of 16-bit floats from 0.5 to 0.625 four times. The
     // others have a 16-bit float in both halves: 1, 2048 and −64.
     std::uint32_t halves = 0x38383838u;

@@ -29,15 +29,16 @@ struct messages {
     static constexpr bool few = Edges <= 4;
     // 32-bit words per layer.
     static constexpr unsigned layer_words = few ? Pitch * 3 / 2 : words * Pitch;
-    // Words per vector. The vectors of all threads come first, then their last words.
+    // Number of words per vector. The vectors of all threads come first, then their last
+    // words.
     static constexpr unsigned width = few              ? 1
                                       : words % 4 == 0 ? 4
                                       : words % 2 == 0 ? 2
                                       : words > 4      ? 4
                                                        : 2;
-    static constexpr unsigned rest = words % width; // remaining words per check, one or
-                                                    // none
-    static_assert(rest < 2, "words that fit in no vector");
+    // Number of words per check that do not fill a vector.
+    static constexpr unsigned single_words = words % width;
+    static_assert(single_words < 2, "a check has at most one word outside its vectors");
 
     // A thread's pointers to its first vector, to its last word and, with few edges, to
     // the two bytes with the bits of its checks.
@@ -46,7 +47,7 @@ struct messages {
         std::uint16_t* two_bytes;
         __device__ place(std::uint32_t* layer, unsigned j)
             : vectors(layer + width * j),
-              word(few ? nullptr : layer + (words - rest) * Pitch + j),
+              word(few ? nullptr : layer + (words - single_words) * Pitch + j),
               two_bytes(reinterpret_cast<std::uint16_t*>(layer + Pitch) + j)
         {
         }
@@ -66,7 +67,7 @@ struct messages {
             word[0] = __ldcg(from.two_bytes + 2 * ahead);
         } else {
 #pragma unroll
-            for (unsigned w = 0; w < words - rest; w += width) {
+            for (unsigned w = 0; w < words - single_words; w += width) {
                 const auto* const at = from.vectors + ahead + w * Pitch;
                 if constexpr (width == 4) {
                     const auto v = __ldcg(reinterpret_cast<const uint4*>(at));
@@ -80,7 +81,7 @@ struct messages {
                     word[w + 1] = v.y;
                 }
             }
-            if constexpr (rest) {
+            if constexpr (single_words) {
                 word[words - 1] = __ldcg(from.word + ahead);
             }
         }
@@ -107,7 +108,7 @@ struct messages {
             __stcg(to.two_bytes, std::uint16_t(__byte_perm(word[0], 0, 0x4431)));
         } else {
 #pragma unroll
-            for (unsigned w = 0; w < words - rest; w += width) {
+            for (unsigned w = 0; w < words - single_words; w += width) {
                 auto* const at = to.vectors + w * Pitch;
                 if constexpr (width == 4) {
                     __stcg(reinterpret_cast<uint4*>(at),
@@ -117,7 +118,7 @@ struct messages {
                            make_uint2(word[w], word[w + 1]));
                 }
             }
-            if constexpr (rest) {
+            if constexpr (single_words) {
                 __stcg(to.word, word[words - 1]);
             }
         }
@@ -128,7 +129,7 @@ struct messages {
     {
         constexpr unsigned w = parts - 1;
         const place from(layer, j);
-        return __ldcg(few || w < words - rest
+        return __ldcg(few || w < words - single_words
                           ? from.vectors + w / width * width * Pitch + w % width
                           : from.word);
     }

@@ -117,7 +117,7 @@ public:
             run = &t.runs[t.run_count++];
             *run = { 1, std::uint16_t(checks), std::uint8_t(degree), std::uint8_t(kind) };
         }
-        // The end mark, which is the bit after the last flag, moves up.
+        // Moves the end mark, which is the bit after the last flag, up by one bit.
         auto end = 1u;
         while (run->barriers >= 2 * end) {
             end *= 2;
@@ -140,9 +140,9 @@ public:
     unsigned state_words() const { return d_state_words; }
 
 private:
-    // Chooses the check of a layer's first thread so that bits in use since the last
-    // barrier go to the same threads again. Returns whether no check achieves this, so
-    // that a barrier is needed.
+    // Chooses the check of a layer's first thread so that each bit in use since the last
+    // barrier is assigned to the same thread again. Returns true if this is impossible,
+    // so that a barrier is needed.
     bool next_shift(const std::vector<std::uint32_t>& bits, bool whole)
     {
         std::set<unsigned> shifts;
@@ -301,8 +301,8 @@ make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, in
         return 4 * (t.edge_words + quasi_cyclic::flag_words +
                     std::size_t(teams) * t.team_words + threads(teams));
     };
-    // A team of at least fewest_threads threads has its own block, so that it waits for
-    // no other team. Smaller teams share a block.
+    // A team of at least fewest_threads threads has its own block, so that it does not
+    // wait for other teams. Smaller teams share a block.
     constexpr unsigned fewest_threads = 96;
     t.teams = std::min((fewest_threads + t.team - 1) / t.team, quasi_cyclic::max_teams);
     if (bytes(t.teams) > p.sharedMemPerBlockOptin) {

@@ -5,13 +5,12 @@
  * single check. Examples are the codes of 5G NR and AR4JA. Each team of threads decodes
  * up to two codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
- * Threads work in teams. A unit is a layer, or a part of a layer with more checks than a
- * team has threads. Each thread of a team updates one check of the unit. Shared memory
- * holds the posteriors of all bits. Messages are compressed, so that the L2 cache can
- * hold them. A run is a sequence of units of one kind. One loop, compiled for the units'
- * degree, processes a run. Branches in this loop depend only on the kernel's parameters,
- * so that warps stay together. A thread without a check runs the same code on a word of
- * its own.
+ * A unit is a layer, or a part of a layer with more checks than a team has threads. Each
+ * thread of a team updates one check of the unit. Shared memory holds the posteriors of
+ * all bits. Messages are compressed, so that the L2 cache can hold them. A run is a
+ * sequence of units of one kind. One loop, compiled for the units' degree, processes a
+ * run. Branches in this loop depend only on the kernel's parameters, so that warps do not
+ * diverge. A thread without a check runs the same code on a spare word.
  *
  * The variable-to-check message of a leaf is its channel value in each iteration.
  * Therefore this value stays in shared memory. The posterior of a leaf is computed from
@@ -62,9 +61,9 @@ public:
           d_team(threadIdx.x / table.team),
           d_j(kept_in_register(d_team < table.teams ? threadIdx.x % table.team
                                                     : 0xffffffu)),
-          d_one(kept_in_each(1)),
+          d_one(as_nonuniform(1)),
           d_later(0),
-          d_minus_z(kept_in_each(table.minus_z))
+          d_minus_z(as_nonuniform(table.minus_z))
     {
         auto* const words = shared_words();
         d_flags = words + table.edge_words;

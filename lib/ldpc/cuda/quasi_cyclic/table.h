@@ -66,8 +66,8 @@ GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
            : degree <= 22 ? degree
                           : 32;
 }
-// Largest degree of a check whose leaf is handled as such. In larger checks, a leaf is an
-// ordinary bit.
+// Largest degree of a check with special code for its leaf. In larger checks, a leaf is
+// treated like other bits.
 constexpr unsigned max_leaf_degree = 10;
 
 // A kind of units that share code. The units have one padded degree, and either all or

@@ -73,13 +73,13 @@ __device__ void next_boundary(const linear_layout& l,
         scale.next(block_max(largest, reinterpret_cast<Metric*>(s.scratch)));
     fours_of_row(stride, [&](unsigned k) {
         const auto sum = read_four(parts + k);
-        four<Metric> kept;
+        four<Metric> scaled;
         for (unsigned c = 0; c < 4; ++c) {
-            kept.v[c] = Metric(sum.v[c]) * factor;
-            s.current[int(k + c - offset)] = kept.v[c];
+            scaled.v[c] = Metric(sum.v[c]) * factor;
+            s.current[int(k + c - offset)] = scaled.v[c];
         }
         if (keep && k < l.length) {
-            write_four(alpha - offset + k, kept);
+            write_four(alpha - offset + k, scaled);
         }
     });
     block_sync();

@@ -11,14 +11,15 @@
 
 namespace gr::gpufec::sync_map {
 
-/* Decodes a frame. Sweep::always_shared: whether block_memory() is in shared memory for
- * any window. Sweep::begin(i, direction) prepares index i. Sweep::run(j, last,
- * alpha, weigh, to, first) sweeps the lattices of words 32·j to 32·j + 31, one per lane,
- * from the current row; `last` is the weight of an insertion after the last symbol.
- * Sweep::run weights each word by its prior. It writes to `to`, for each drift, the sum
- * of row n over its words; if `first` is false, it adds to `to` instead. If `weigh` is
- * true, the result is the lane's L(D): the prior of the word times the sum, over the
- * drifts, of `alpha` times row n before its insertions. */
+/* Decodes a frame. The members of Sweep are:
+ * - always_shared: whether block_memory() is in shared memory for any window
+ * - begin(i, direction): prepares index i
+ * - run(j, last, alpha, weigh, to, first): sweeps the lattices of words 32·j to 32·j + 31
+ *   from the current row, one word per lane. `last` is the weight of an insertion after
+ *   the last symbol. For each drift, run() writes to `to` the sum of row n over the
+ *   words, weighted by their priors, or adds the sum to `to` if `first` is false. If
+ *   `weigh` is true, run() returns the lane's L(D): the prior of the word times the sum,
+ *   over the drifts, of `alpha` times row n before its insertions. */
 template <bool One, class Row, class Metric, class Sweep>
 __device__ void decode_linear(const sync_geometry& g,
                               const linear_layout& l,

@@ -51,8 +51,8 @@ inline __device__ linear_layout narrowed(linear_layout l, unsigned window)
 }
 
 // Runs one attempt: begins with α = 1 at all drifts around a place before the frame, and
-// makes α at the frame's beginning the current row. A narrowing attempt keeps only the
-// drifts near the most likely one once its evidence suffices.
+// makes α at the frame's beginning the current row. Once the evidence of a narrowing
+// attempt suffices, its window is reduced to the drifts near the most likely drift.
 template <bool One, class Row, class Metric, class MakeSweep>
 __device__ found_start try_start(const sync_geometry& full,
                                  const start_geometry& sg,
@@ -90,7 +90,7 @@ __device__ found_start try_start(const sync_geometry& full,
         return scale.log() + ::log(sum) + done * sg.log_symbol -
                ::log(double(full.window));
     };
-    bool told = false;
+    bool narrows = false;
     int mode;
 #pragma unroll 1
     for (;;) {
@@ -111,7 +111,7 @@ __device__ found_start try_start(const sync_geometry& full,
             }
             next_boundary<One>(l, s, scale, static_cast<Metric*>(nullptr), false);
         }
-        if (!told && done < symbols) {
+        if (!narrows && done < symbols) {
             double sum = 0;
             for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
                 sum += s.current[m];
@@ -119,11 +119,12 @@ __device__ found_start try_start(const sync_geometry& full,
             sum = block_sum(sum, s.scratch);
             block_sync();
             const double found = evidence(sum);
-            if (done >= search.told && !(found >= 0)) {
+            if (done >= search.decision_symbols && !(found >= 0)) {
                 return { place, -INFINITY };
             }
-            told = done >= search.told || found >= search.sufficient_evidence;
-            if (!told) {
+            narrows =
+                done >= search.decision_symbols || found >= search.sufficient_evidence;
+            if (!narrows) {
                 until = min(done + search.next_look, symbols);
                 continue;
             }
@@ -295,9 +296,8 @@ __device__ void find_starts(const sync_geometry& g,
         }
         const auto off = best.origin - best_place;
         if (off > search.reach || off < -search.reach || best_place != place) {
-            // Repeats the attempt around the origin that was found. Otherwise the current
-            // row could belong to another attempt, or lack drifts at one end of the
-            // frame's window.
+            // Repeats the attempt around the best origin, because the current row may
+            // belong to another attempt or lack drifts at one end of the frame's window.
             place = best.origin;
             const auto again = run(place, false);
             best = again.evidence > -INFINITY ? again : best;

@@ -130,7 +130,7 @@ struct bit_items {
         w = reversed ? __brev(w) >> (32 - N) : w << spare;
 #pragma unroll
         for (int t = 0; t < N; ++t) {
-            sent[t] = kept(std::int32_t(w << (31 - t)) >> 31);
+            sent[t] = in_register(std::int32_t(w << (31 - t)) >> 31);
         }
     }
 
@@ -221,7 +221,7 @@ struct symbol_items {
 #pragma unroll
         for (int t = 0; t < N; ++t) {
             const auto symbol = unsigned(w >> 4 * (reversed ? N - 1 - t : t)) & 15u;
-            sent[t] = kept(symbol * sizeof(four<Row>));
+            sent[t] = in_register(symbol * sizeof(four<Row>));
         }
     }
 

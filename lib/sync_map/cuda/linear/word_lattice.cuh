@@ -33,7 +33,7 @@ inline __device__ double selected(std::int32_t mask, double a, double b)
 
 // Returns x. The compiler keeps the result in a register instead of recomputing x at
 // each use.
-inline __device__ std::int32_t kept(std::int32_t x)
+inline __device__ std::int32_t in_register(std::int32_t x)
 {
 #ifdef __CUDA_ARCH__
     asm volatile("" : "+r"(x));

@@ -65,12 +65,13 @@ public:
           d_alone(setup.kernels == ten_bit_kernels::banded_lattice_alone)
     {
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the band of drifts");
-        allow_shared(
-            end_kernel, d_end_grid.warps * d_end_layout.warp_bytes, "the ends of frames");
-        // With 32 words, the band is used if there are two warps per multiprocessor: from
-        // 8476 frames on an H200 (docs/decisions/2026-11-24-sync-band.md). With more
-        // words, the band is faster for smaller batches already; the formula is that of
-        // trie_lattice_plan.
+        allow_shared(end_kernel,
+                     d_end_grid.warps * d_end_layout.warp_bytes,
+                     "the lattice at the ends of frames");
+        // With 32 words, the band is used for batches that occupy two warps per
+        // multiprocessor: from 8476 frames on an H200
+        // (docs/decisions/2026-11-24-sync-band.md). With more words, smaller batches
+        // suffice, by the formula of trie_lattice_plan.
         const double q = std::max(32u, d_geometry.q);
         const double part = (0.67 + q / 96) * 16 / q;
         d_many = setup.kernels == ten_bit_kernels::by_batch
@@ -170,11 +171,11 @@ private:
         return first == metrics.end() ? 0 : unsigned(last.base() - first);
     }
 
-    // Returns whether the band may be used. With ten_bit_kernels::by_batch, fewer than
-    // one frame in twenty must be expected to need another decoding; otherwise the setup
-    // must request the band. In any case, insertions and deletions must be rare and the
-    // bound must fit a float. The number of insertions and deletions of a frame is taken
-    // as Poisson distributed.
+    // Returns whether the band may be used. Insertions and deletions must be rare, and
+    // the bound must fit a float. With ten_bit_kernels::by_batch, the band is used if
+    // less than 5 % of the frames are expected to need another decoding; the number of
+    // insertions and deletions of a frame has a Poisson distribution. With the other
+    // values, the setup must request the band.
     static bool may_use(const setup& s, const sync_geometry& g)
     {
         const auto& c = s.channel;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The trie lattice in a band of C drifts that follows a frame's path. A lane decodes a
- * frame, so no data crosses lanes. A frame may lose more than max_lost of its weight (see
- * band.h), or no path in the band may explain the frame. Such frames are put on a list,
- * to be decoded again with all drifts. */
+ * frame, so lanes exchange no data. Frames that lose more than max_lost of their weight
+ * (see band.h) and frames without a path in the band are put on a list, to be decoded
+ * again with all drifts. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_BANDED_LATTICE_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_BANDED_LATTICE_CUH
@@ -35,10 +35,9 @@ struct frames_again {
     std::uint32_t *frames, *count;
 };
 
-/* β of all drifts at the boundary before a frame's last indices. Used if the end prior
- * spans more than half the band, because paths that have left the band then need not
- * return. β of all drifts gives the weight of such paths over the last indices.
- */
+/* β of all drifts at the boundary before a frame's last indices. β is computed if the end
+ * prior spans more than half the band, because paths that have left the band then need
+ * not return. β gives the weight of such paths over the last indices. */
 struct band_ends {
     std::uint32_t from;      // first of the last indices; 0: unused
     float* metrics;          // β per frame: `window` values
@@ -225,8 +224,8 @@ struct band_frames : trie_frames<float, C, 0> {
         return float(most);
     }
 
-    // Replaces β in the band by \p metrics, which cover all drifts of the window. Returns
-    // the largest of the metrics outside the band.
+    // Sets β in the band from \p metrics, which cover all drifts of the window. Returns
+    // the largest metric outside the band.
     __device__ float take_end(row& r, const float* metrics) const
     {
         float most = 0;

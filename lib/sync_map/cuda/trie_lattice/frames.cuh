@@ -24,7 +24,7 @@ struct trie_frames {
     Row* const alpha;
     trie_items* const items;
     const frame_input in;
-    const bool there; // this lane has a frame of the batch
+    const bool there; // whether this lane has a frame of the batch
     std::byte* const out;
     unsigned first = 0;  // window index of the drift of a row's first value
     unsigned before = 0; // number of packed items before the window's first item
@@ -205,7 +205,7 @@ struct trie_frames {
     }
 
     // Calls use(D, L, storage) for the words whose L(D) this lane computes. `storage` is
-    // an element of t.partial in which use() may store L for kept_words().
+    // an element of t.partial in which use() may store L for stored_words().
     template <class Use>
     __device__ void sum_words(Use&& use) const
     {
@@ -261,9 +261,10 @@ struct trie_frames {
         }
         __syncwarp();
     }
-    // Calls use(D, L) for this lane's words, whose L(D) a callback of sum_words() stored.
+    // Calls use(D, L) for this lane's words, with the L(D) that a callback of sum_words()
+    // has stored.
     template <class Use>
-    __device__ void kept_words(Use&& use) const
+    __device__ void stored_words(Use&& use) const
     {
         const Row* const mine = t.partial - t.place;
         for (unsigned k = t.place; t.has_frame() && k < g.q; k += l.lanes) {
@@ -296,18 +297,18 @@ struct trie_frames {
             return __syncwarp();
         }
         // L(D) is stored in place of the first lane's part of L(D). The total is a
-        // double, because a float would lose words far less likely than the most likely
-        // one.
+        // double, because a float would ignore words that are much less likely than the
+        // most likely word.
         double part = 0;
-        sum_words([&](unsigned, Row L, Row* kept) {
-            *kept = L;
+        sum_words([&](unsigned, Row L, Row* storage) {
+            *storage = L;
             part += L;
         });
         if (g.output == sync_output::llr) {
             const unsigned bits = g.symbol_bytes;
             for (unsigned b = 0; b < bits; ++b) {
                 Row positive = 0, negative = 0;
-                kept_words([&](unsigned D, Row L) {
+                stored_words([&](unsigned D, Row L) {
                     const unsigned bit = D >> (bits - 1 - b) & 1u;
                     (bit == g.positive_bit ? positive : negative) += L;
                 });
@@ -323,7 +324,7 @@ struct trie_frames {
             }
         } else {
             const double sum = t.frame_sum(part);
-            kept_words([&](unsigned D, Row L) {
+            stored_words([&](unsigned D, Row L) {
                 const double p = sum > 0 ? double(L) / sum : 1.0 / g.q;
                 if (there && t.has_frame()) {
                     g.output == sync_output::posteriors64

@@ -35,13 +35,14 @@ struct trie_weights {
     Row insertion[C + 1]; //!< powers of the weight of an insertion, from 0 on
     Row size;             //!< scale of normalised rows, a power of two of at most 1
     double log_size;
-    double log_index; //!< natural logarithm of the factor per index that rows leave out
+    //! natural logarithm of the factor that each index adds and that rows omit
+    double log_index;
 
     //! log2 of the largest value that a row may reach within an index.
     static constexpr double range = sizeof(Row) == 4 ? 120 : 1000;
     //! log2 of the ratio of a row's largest value to the smallest one that must not
     //! underflow.
-    static constexpr double least_range = sizeof(Row) == 4 ? 80 : 500;
+    static constexpr double min_range = sizeof(Row) == 4 ? 80 : 500;
 
     //! Returns log2 of the largest factor by which an index multiplies a row.
     static double growth(const sync_geometry& g)
@@ -49,10 +50,10 @@ struct trie_weights {
         const double most = std::fmax(g.match, g.mismatch) / g.deletion;
         return g.n * std::log2((most + 1) / (1 - g.insertion)) + std::log2(double(g.q));
     }
-    //! Returns whether the weights keep rows within `range` and `least_range`.
+    //! Returns whether the weights keep rows within `range` and `min_range`.
     static bool possible(const sync_geometry& g)
     {
-        return g.deletion > 0 && growth(g) <= 2 * range - least_range;
+        return g.deletion > 0 && growth(g) <= 2 * range - min_range;
     }
 
     explicit trie_weights(const sync_geometry& g)
@@ -95,8 +96,8 @@ __device__ sixteen<Row> read_sixteen(const std::byte* from)
 }
 
 // Values of a lattice row at a lane's C drifts, and the layout of the lane's 16 rows in
-// shared memory. Rows are stored in pieces of sixteen bytes. If one value per row is left
-// over, these values follow after all rows.
+// shared memory. Rows are stored in pieces of sixteen bytes. If C leaves a single value
+// per row, these values follow after the pieces of all rows.
 template <class Row, int C>
 struct alignas(16) trie_row {
     Row x[C];

@@ -11,9 +11,9 @@
 
 namespace gr::gpufec::sync_map {
 
-/* A warp and its frames. Each lane has C drifts of a frame, in the order of the sweep.
- * Insertions continue over the next Reach lanes, 1 or 2. Reach is 0 if a frame is one
- * lane. */
+/* A warp and its frames. Each lane processes C drifts of a frame, in the order of the
+ * sweep. Runs of insertions extend over the next Reach lanes, 1 or 2. Reach is 0 if a
+ * frame occupies one lane. */
 template <class Row, int C, int Reach>
 struct trie_warp {
     using row = trie_row<Row, C>;
@@ -41,7 +41,7 @@ struct trie_warp {
     unsigned next_word = 0;
     trie_items items{ 0, 0 }; // this lane's items, from bit 0 and its first drift on
     bool clean = false;       // no item of the warp is an erasure
-    Row best = -1;            // largest L(D) so far, where a frame is one lane
+    Row best = -1;            // largest L(D) so far, if a frame occupies one lane
     unsigned best_word = 0;
     Row q[2][inner];
 
@@ -69,7 +69,7 @@ struct trie_warp {
     __device__ bool has_frame() const { return slot < l.frames; }
     __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // lanes per frame
 
-    // ---- sums over a frame's lanes; each of the lanes gets the result ----
+    // ---- sums over a frame's lanes; all of them get the result ----
 
     template <class T, class Join>
     __device__ T over_frame(T x, Join&& join) const
@@ -251,15 +251,15 @@ struct trie_warp {
         ++next_word;
     }
 
-    // Stores this lane's part of L(D). If the lane has a whole frame and symbols are
-    // output, only keeps the largest L(D).
+    // Stores this lane's part of L(D). If a frame occupies one lane and the output is
+    // symbols, stores only the largest L(D) and its word.
     __device__ void meet(Row L, std::uint32_t of)
     {
         if (!alone || g.output != sync_output::symbols) {
             *met_at = L;
             met_at += 32;
         } else if (L > best || (L == best && of < best_word)) {
-            best = L; // packed words compare as their numbers, the highest bits
+            best = L; // packed words compare like D, which is in their highest bits
             best_word = of;
         }
     }

@@ -15,8 +15,8 @@ namespace {
 
 using namespace cuda;
 
-// Launch plan of the trie lattice. The linear form without tries decodes batches that are
-// too small to fill the device's warps.
+// Launch plan of the trie lattice. Batches that are too small to fill the device's warps
+// are decoded by a fallback, the plan of linear.cu.
 template <class Row, int C, int Reach, int Warps>
 class trie_lattice_plan : public listing_plan
 {
@@ -24,14 +24,15 @@ public:
     static std::unique_ptr<listing_plan> make(const setup& setup, int device)
     {
         const auto g = make_geometry(setup);
-        // Thirteen drifts per lane need so many registers that they pay only if 1.6 times
-        // as many frames share a warp (docs/decisions/2026-11-23-sync-word-lengths.md).
+        // With 13 drifts per lane, a kernel needs more registers and is faster only if
+        // 1.6 times as many frames share a warp
+        // (docs/decisions/2026-11-23-sync-word-lengths.md).
         const auto in_a_warp = [&g](unsigned drifts) {
             return 32 / ((g.window + drifts - 1) / drifts);
         };
         const bool pays = C < 13 || 5 * in_a_warp(C) >= 8 * in_a_warp(9);
-        // Insertions beyond the next Reach lanes (see trie_warp) are lost; their weight
-        // must be negligible.
+        // Insertions beyond the next Reach lanes (see trie_warp) are ignored, so their
+        // weight must be negligible.
         const double lost = std::pow(g.insertion, C * Reach);
         if (setup.form != sync_form::linear || setup.code.alphabet() != 2 ||
             g.n != trie_bits || g.q > 1u << trie_bits || g.soft_input || g.priors ||
@@ -62,12 +63,12 @@ public:
           d_grid(d_layout, Warps, device)
     {
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
-        // Smallest batch that is decoded with tries. With 32 words, this batch is half
-        // the number of frames that the device decodes at once, see
-        // docs/decisions/2026-11-22-sync-tries.md. Compared with 32 words, q words take
-        // tries 0.67 + q/96 times as long and the fallback q/32 times. The exponent 0.4
-        // fits the rates with fewer warps (less shared memory) in
-        // docs/reference/kernels.md.
+        // Computes d_many, the size of the smallest batch that is decoded with tries.
+        // For q = 32 words, that size is half the number of frames that the device
+        // decodes at once (docs/decisions/2026-11-22-sync-tries.md). For other q, the
+        // time of the trie lattice is proportional to 0.67 + q/96, and the time of the
+        // fallback to q/32. The exponent 0.4 fits the rates with fewer warps (less shared
+        // memory) in docs/reference/kernels.md.
         const double q = std::max(32u, d_geometry.q);
         const double part =
             (0.67 + q / 96) * 16 / q *

@@ -8,11 +8,12 @@
  * The operator S(b) sends or deletes bit b, and I inserts any number of bits. The forward
  * recursion over an index is the sum over the words x of I·S(x₉) … I·S(x₀), applied to
  * I·α. With drifts counted from the window's end, the backward recursion is the same for
- * words read from their end, applied to β. So both are one sweep: a binary trie of the
- * first four bits makes 16 rows from one; the rows are summed for each of the 64 endings;
- * a trie of the last six bits merges these sums into one row. In the backward sweep, α
- * also runs down the second trie and meets the 16 rows. L(D) is the inner product of two
- * rows: the beginning of word D applied to α, and its end applied to β.
+ * words read from their end, applied to β. Both recursions are therefore the same sweep,
+ * in three stages. A binary trie of the first four bits computes 16 rows from one row.
+ * For each of the 64 values of the last six bits, the rows of the words with this ending
+ * are summed. A trie of the last six bits merges these sums into one row. The backward
+ * sweep also applies the second trie to α. L(D) is the inner product of two rows: the
+ * beginning of word D applied to α, and its end applied to β.
  *
  * A word has as many S as bits, so their common factor is left out: a deletion weighs 1,
  * and S is one multiply-add per drift. */
@@ -32,7 +33,7 @@ struct warp_memory {
     {
         extern __shared__ double shared[];
         const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
-        // Numbers warps so that few frames are spread over all multiprocessors.
+        // With this numbering, a small batch is spread over all multiprocessors.
         warp = number * gridDim.x + blockIdx.x;
         rows = reinterpret_cast<std::byte*>(shared) + number * l.warp_bytes;
         partial = static_cast<Row*>(memory.partial) + std::size_t(warp) * g.q * 32;

@@ -4,7 +4,7 @@
 """A transmitter of CCSDS telemetry and telecommands by the definitions of CCSDS 131.0-B and
 231.0-B, in NumPy.
 
-Only convolutional and LDPC codes need GNU Radio and this module.
+Only the encoders of convolutional and LDPC codes use GNU Radio and the module under test.
 """
 
 import numpy as np
@@ -202,8 +202,9 @@ def soft(bits, soft_input="int8", sigma=0.0, seed=1):
 
 
 def rotate(values, quarters, swapped=False, shift=0):
-    """Rotates QPSK symbols (pairs of soft values) by quarters of a turn, after I and Q were
-    exchanged if `swapped`, and delays them by `shift` values, so that pairs are split."""
+    """Rotates QPSK symbols (pairs of soft values) by `quarters` times 90 degrees. If `swapped`,
+    first exchanges I and Q. The result begins with `shift` further values, so that pairs can be
+    split."""
     pairs = values[:len(values) // 2 * 2].reshape(-1, 2)
     symbols = pairs[:, 0] + 1j * pairs[:, 1].astype(float)
     if swapped:

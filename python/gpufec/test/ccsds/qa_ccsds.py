@@ -15,6 +15,7 @@ from gnuradio import blocks, gpufec, gr
 
 import ccsds_signals as signals
 import qa_support as support
+from qa_viterbi_running import eventually
 
 
 class message_sink(gr.basic_block):
@@ -67,7 +68,7 @@ class qa_ccsds(unittest.TestCase):
         for index in which:
             self.assertEqual(found.count(sent[index]), 1, f"frame {index}")
 
-    def test_concatenated_rates(self):
+    def test_EveryConvolutionalRate_GivesAllFrames(self):
         for convolutional, sigma in (("ccsds", 0.6), ("ccsds_2_3", 0.45), ("ccsds_3_4", 0.4),
                                      ("ccsds_5_6", 0.35), ("ccsds_7_8", 0.3)):
             for soft_input in ("int8", "float", "uint8"):
@@ -85,7 +86,7 @@ class qa_ccsds(unittest.TestCase):
                     states = [state for _, state in support.tags_of(tags, "ccsds_frame")]
                     self.assertGreater(max(s["channel_error_rate"] for s in states), 0.0004)
 
-    def test_formats_without_convolutional_code(self):
+    def test_FormatsWithoutConvolutionalCode_GiveAllFrames(self):
         for code, frame_bytes, interleaving, randomiser in (
                 ("none", 300, 1, "long"), ("ccsds-239", 478, 2, "short"),
                 ("ccsds-223-conventional", 114, 1, "none"),
@@ -114,8 +115,8 @@ class qa_ccsds(unittest.TestCase):
                     self.assertEqual("corrected" in state, code != "none")
                     self.assertNotIn("channel_error_rate", state)
 
-    def test_bits_behind_another_viterbi_decoder(self):
-        """ccsds_deframer takes packed bits, at any bit phase."""
+    def test_PackedBitsAtAnyPhase_GiveAllFrames(self):
+        """ccsds_deframer finds frames in packed bits at any bit phase."""
         for before in range(9):
             frames, bits = signals.transmit(4, 223, 5, before=before)
             out, tags, _, _ = receive(np.packbits(bits), gpufec.ccsds_deframer())
@@ -123,7 +124,7 @@ class qa_ccsds(unittest.TestCase):
             self.assertEqual([offset for offset, _ in support.tags_of(tags, "packet_len")],
                              [0, 223, 446, 669])
 
-    def test_rotations(self):
+    def test_RotatedAndReflectedSymbols_GiveAllFrames(self):
         """Each rotation and reflection of QPSK, and split pairs of OQPSK, are resolved with and
         without a convolutional code."""
         for convolutional in ("ccsds", "none"):
@@ -142,7 +143,7 @@ class qa_ccsds(unittest.TestCase):
                             # The last bits may be lost with the last incomplete pair.
                             self.assert_contains(out, frames, range(11))
 
-    def test_ldpc(self):
+    def test_LdpcCodes_GiveAllFramesAfterSignChange(self):
         for code, esn0_db in (("c2", 3.9), ("ar4ja-1024-1/2", 0.0), ("ar4ja-4096-2/3", 1.5),
                               ("ar4ja-1024-4/5", 3.5)):
             for soft_input in ("int8", "float"):
@@ -171,7 +172,7 @@ class qa_ccsds(unittest.TestCase):
                     self.assertEqual([offset for offset, _ in support.tags_of(tags, "packet_len")],
                                      list(range(0, len(out), size)))
 
-    def test_telecommands(self):
+    def test_Cltus_BecomeFramesWithTagsAndPdus(self):
         """CLTUs of varying lengths become frames with tags and PDUs."""
         for code, esn0_db in (("tc-bch", 9.0), ("tc-ldpc-128", 3.0), ("tc-ldpc-512", 1.5)):
             for soft_input in ("int8", "float"):
@@ -207,10 +208,10 @@ class qa_ccsds(unittest.TestCase):
         block = receiver(convolutional="none", code=code, soft_input=soft_input, max_iterations=1)
         self.assertLess(len(receive(values, block)[0]), len(out))
 
-    def test_tags_of_telecommands(self):
-        """Tags move to the byte of the content that holds their bit."""
+    def test_TagsOfCltus_MoveToByteOfTheirBit(self):
+        """An input tag moves to the output byte that contains its bit."""
         _, bits = signals.uplink((14, 14), 17, "tc-bch")
-        # The codewords begin at byte 66, after 64 bytes of idle bits and the start sequence.
+        # Before the codewords there are 64 bytes of idle sequence and 2 bytes of start sequence.
         tags = [(3, "early", 1), (64, "start", 2), (66 + 2, "inside", 3), (66 + 7, "parity", 4),
                 (66 + 8, "second", 5), (66 + 15, "last", 6), (66 + 17, "tail", 7)]
         tags = [(offset, pmt.mp(key), pmt.from_long(value)) for offset, key, value in tags]
@@ -222,9 +223,9 @@ class qa_ccsds(unittest.TestCase):
                               ("tail", [])):
             self.assertEqual(support.tags_of(found, key), expected, key)
 
-    def test_slips(self):
-        """After lost or repeated soft values and a turn of 180 degrees, the third frame at the
-        latest is right."""
+    def test_Slips_CostAtMostTwoFrames(self):
+        """After a lost or repeated soft value, or a rotation by 180 degrees, at most two frames are
+        lost."""
         for convolutional in ("ccsds", "none"):
             frames, bits = signals.transmit(30, 1115, 8, convolutional, interleaving=5, before=9)
             values = signals.soft(bits, sigma=0.3)
@@ -240,7 +241,7 @@ class qa_ccsds(unittest.TestCase):
                     out, _, _, _ = receive(damaged, block)
                     self.assert_contains(out, frames, [*range(11), *range(15, 29)])
 
-    def test_failed_frames(self):
+    def test_UncorrectableFrames_AreDroppedOrMarked(self):
         frames, bits = signals.transmit(5, 446, 9, interleaving=2)
         period = len(bits) // 5
         # Damages 20 symbols of the second codeword of frame 2.
@@ -263,8 +264,8 @@ class qa_ccsds(unittest.TestCase):
         block = gpufec.ccsds_deframer(interleaving=2, drop_failed=False, status_tags="none")
         self.assertEqual(support.tags_of(receive(packed, block)[1], "ccsds_frame"), [])
 
-    def test_input_tags(self):
-        """Tags move to the item that holds their bit."""
+    def test_InputTags_MoveToItemOfTheirBit(self):
+        """An input tag moves to the output item that contains its bit."""
         _, bits = signals.transmit(4, 223, 10, before=800)
         packed = np.packbits(bits) # frame i begins at byte 100 + 259 i
         tags = [(3, "early", 1), (100, "marker", 2), (104, "first", 3), (120, "inside", 4),
@@ -278,7 +279,7 @@ class qa_ccsds(unittest.TestCase):
             self.assertEqual(support.tags_of(found, key), expected, key)
         self.assertEqual([value for _, value in support.tags_of(found, "packet_len")], [223] * 4)
 
-    def test_channel_error_rate(self):
+    def test_FrameTags_HaveChannelErrorRate(self):
         frames, bits = signals.transmit(12, 1115, 11, "ccsds", interleaving=5)
         block = receiver(interleaving=5)
         _, tags, _, _ = receive(signals.soft(bits, sigma=0.6), block)
@@ -287,7 +288,32 @@ class qa_ccsds(unittest.TestCase):
         for state in states:
             self.assertAlmostEqual(state["channel_error_rate"], 0.0478, delta=0.01)
 
-    def test_status(self):
+    def test_LostViterbiLock_EndsTracking(self):
+        """Frames are not tracked while the phase is searched, although the deframer receives no
+        bits then. Frames behind the next lock have its channel error rate."""
+        _, bits = signals.transmit(6, 1115, 11, "ccsds", interleaving=5)
+        good, bad = (signals.soft(bits, sigma=sigma) for sigma in (0.3, 0.65))
+        noise = signals.soft(np.zeros(60000), sigma=100)
+        source = support.array_source(np.concatenate([good, noise, bad]), held=True)
+        source.limit = len(good)
+        block, sink, top = receiver(interleaving=5), blocks.vector_sink_b(), gr.top_block()
+        top.connect(source, block, sink)
+        top.start()
+        try:
+            self.assertTrue(eventually(block.locked))
+            source.limit += len(noise)
+            self.assertTrue(eventually(lambda: not block.locked()))
+            source.limit += len(bad)
+            self.assertTrue(eventually(block.locked))
+        finally:
+            source.held = False
+            top.wait()
+        rates = [s["channel_error_rate"] for _, s in support.tags_of(sink.tags(), "ccsds_frame")]
+        self.assertEqual(len(rates), 12)
+        self.assertLess(max(rates[:6]), 0.005)
+        self.assertGreater(min(rates[6:]), 0.04)
+
+    def test_StatusMessages_HaveEventsAndCounts(self):
         _, bits = signals.transmit(10, 223, 12)
         block = gpufec.ccsds_deframer()
         _, _, _, status = receive(np.packbits(bits), block)
@@ -299,7 +325,7 @@ class qa_ccsds(unittest.TestCase):
                      "unconfirmed_marker_count", "cut_frame_count"):
             self.assertEqual(messages[-1][name], getattr(block, name)(), name)
 
-    def test_verdicts(self):
+    def test_WrongCode_VerdictNamesTheRightOne(self):
         _, bits = signals.transmit(14, 446, 13, interleaving=2)
         lines = []
         with support.output_of_process(lines):
@@ -313,7 +339,7 @@ class qa_ccsds(unittest.TestCase):
         events = [pmt.to_python(m)["event"] for m in status]
         self.assertEqual(events.count("verdict"), 1)
 
-    def test_noise_and_constants(self):
+    def test_NoiseAndConstants_GiveNoFrames(self):
         noise = np.random.default_rng(14).normal(0, 40, 2000000).clip(-127, 127).astype(np.int8)
         for parameters in (dict(), dict(convolutional="none"),
                            dict(convolutional="none", code="none", frame_bytes=100),
@@ -324,7 +350,7 @@ class qa_ccsds(unittest.TestCase):
                 out, tags, _, _ = receive(values, block)
                 self.assertEqual((len(out), block.frame_count(), len(tags)), (0, 0, 0), parameters)
 
-    def test_second_run(self):
+    def test_SecondRun_BeginsANewStream(self):
         """A second run of the flowgraph begins a new stream."""
         frames, bits = signals.transmit(5, 223, 15, before=40)
         block = gpufec.ccsds_deframer()
@@ -340,7 +366,7 @@ class qa_ccsds(unittest.TestCase):
             source.rewind()
             sink.reset()
 
-    def test_refused_parameters(self):
+    def test_WrongParameters_AreRefused(self):
         for make, wrong, words in (
                 (receiver, dict(code="ccsds-224"), "ccsds-223"),
                 (receiver, dict(code="c2"), 'convolutional is ccsds: with code="c2" only'),

@@ -19,7 +19,7 @@ CPU = dict(backend="cpu")
 
 
 class qa_ccsds_arrays(unittest.TestCase):
-    def test_concatenated(self):
+    def test_ConcatenatedCode_GivesAllFramesWithStatus(self):
         frames, bits = signals.transmit(9, 1115, 3, "ccsds_3_4", interleaving=5, before=500)
         for soft_input in ("int8", "float", "uint8"):
             values = signals.soft(bits, soft_input, 0.4)
@@ -35,8 +35,8 @@ class qa_ccsds_arrays(unittest.TestCase):
                               status.lock_count, status.verdict), (9, 0, 1, ""))
 
     def long_signal(self, convolutional):
-        """Returns soft values of 160 frames, which several threads decode: some frames have
-        corrected symbols, and some cannot be corrected."""
+        """Returns soft values of 160 frames, enough for several threads. Some frames have errors
+        that can be corrected, and some have too many errors."""
         _, bits = signals.transmit(4, 1115, 9, interleaving=5)
         bits = np.tile(bits, 40)
         if convolutional != "none":
@@ -78,7 +78,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                     written = np.frombuffer(result.stdout, np.uint8).reshape(-1, 1115)
                     self.assertTrue(np.array_equal(written, expected))
 
-    def test_rotated_uncoded(self):
+    def test_RotatedUncodedSymbols_GiveAllFrames(self):
         frames, bits = signals.transmit(6, 99, 4, code="none", randomiser_name="long", before=40)
         values = signals.rotate(signals.soft(bits, "float"), 3)
         found, status = gpufec.ccsds_decode(values, "none", "none", frame_bytes=99,
@@ -89,7 +89,7 @@ class qa_ccsds_arrays(unittest.TestCase):
         self.assertEqual(len(set(status.orientation)), 1)
         self.assertGreater(status.orientation[0], 0)
 
-    def test_ldpc(self):
+    def test_LdpcCodes_GiveAllFramesButADamagedOne(self):
         for code, size in (("c2", 892), ("ar4ja-1024-2/3", 128)):
             frames, bits = signals.transmit(7, size, 5, code=code, before=99)
             sigma = 0.42
@@ -106,7 +106,7 @@ class qa_ccsds_arrays(unittest.TestCase):
             self.assertEqual(found.shape, (7, size))
             self.assertEqual(list(status.good), [True] * 3 + [False] + [True] * 3)
 
-    def test_telecommands(self):
+    def test_Cltus_AreEncodedAndDecoded(self):
         for code, esn0_db in (("tc-bch", 9), ("tc-bch-detect", 12), ("tc-ldpc-128", 3.0),
                               ("tc-ldpc-512", 1.5)):
             for randomiser in ("short", "none"):
@@ -133,7 +133,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                     self.assertEqual(status.corrected.sum() > 100, "ldpc" in code)
                     self.assertEqual((status.frame_count, status.verdict), (5, ""))
 
-    def test_no_frames(self):
+    def test_NoiseAndEmptyInput_GiveNoFrames(self):
         noise = np.random.default_rng(6).normal(0, 40, 200000).clip(-127, 127).astype(np.int8)
         for parameters in (("none",), ("none", "c2"), ("none", "ar4ja-4096-1/2"),
                            ("none", "tc-ldpc-128"), ("none", "tc-ldpc-512")):
@@ -142,7 +142,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                 self.assertEqual(len(found), 0)
                 self.assertEqual(status.frame_count, 0)
 
-    def test_verdict_is_a_warning(self):
+    def test_Verdict_IsAWarning(self):
         _, bits = signals.transmit(12, 223, 7)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -152,7 +152,7 @@ class qa_ccsds_arrays(unittest.TestCase):
         self.assertEqual(caught[0].filename, __file__)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the tool is not built")
-    def test_tool(self):
+    def test_Tool_WritesFramesOfCcsdsDecode(self):
         """gpufec decode ccsds writes the frames that ccsds_decode() returns."""
         for soft_input, sigma, parameters in (
                 ("int8", 0.5, dict(convolutional="ccsds", interleaving=2)),
@@ -185,7 +185,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                 self.assertIn(b"gpufec: 9 frames", result.stderr)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the tool is not built")
-    def test_tool_decodes_telecommands(self):
+    def test_Tool_DecodesTelecommands(self):
         for code in ("tc-bch", "tc-ldpc-128"):
             frames, bits = signals.uplink((56, 112), 6, code)
             values = 8 * signals.soft(bits, "float", 0.1)
@@ -197,7 +197,7 @@ class qa_ccsds_arrays(unittest.TestCase):
             self.assertIn(b"gpufec: 2 frames", result.stderr)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the tool is not built")
-    def test_tool_refuses(self):
+    def test_ToolWithWrongOptions_ReportsThem(self):
         for options, status, words in (
                 (["--code", "c2"], 2, "--convolutional is ccsds: allowed are none with --code c2"),
                 (["--code", "tc-bch"], 2,
@@ -215,14 +215,14 @@ class qa_ccsds_arrays(unittest.TestCase):
             self.assertEqual(result.returncode, status, result.stderr)
             self.assertIn(words, result.stderr.decode())
 
-    def test_refused_arguments(self):
+    def test_WrongArguments_AreRefused(self):
         values = np.zeros(100, np.int8)
         for arguments, words in (
                 (dict(code="c2"), 'convolutional is ccsds: allowed are "none"'),
                 (dict(code="ccsds-255"), "ccsds-223"),
                 (dict(code="tc-bch"), 'convolutional is ccsds: allowed are "none"'),
                 (dict(convolutional="none", code="tc-bch", interleaving=2),
-                 "interleaving is 2: allowed are with telecommand codes 1"),
+                 "interleaving is 2: allowed is 1 with telecommand codes"),
                 (dict(convolutional="none", code="tc-bch", randomiser="long"), "none and short"),
                 (dict(convolutional="none", code="tc-ldpc-128", max_iterations=0), "1 to 1000"),
                 (dict(convolutional="none", frame_bytes=224), "up to 223"),

@@ -36,6 +36,7 @@ SAME_AS_DEFAULT = {"preset": "dvb_1_2"}
 # Values that make the fields of a user-defined code effective.
 OWN_CODE = {"preset": "custom", "termination": "terminated", "standard": "file",
             "codebook_kind": "custom"}
+PPDU = {"psdu_bytes", "symbol_bits", "stbc"} # fields that are effective with Wi-Fi only
 
 
 def custom(**parameters):
@@ -92,7 +93,7 @@ RIGHT_DECODERS = [
 
 
 class qa_grc(qa_grc_case.grc_case):
-    def test_right_parameters_are_accepted_and_run(self):
+    def test_RightParameters_AreAcceptedAndRun(self):
         for key, parameters in cases(RIGHT_CODES, RIGHT_DECODERS):
             with self.subTest(key, **parameters):
                 graph, _ = self.graph(key, **parameters)
@@ -106,20 +107,20 @@ class qa_grc(qa_grc_case.grc_case):
         top = namespace["qa_generated"]()
         top.run()
 
-    def test_wrong_parameters_are_red(self):
+    def test_WrongParameters_AreRed(self):
         for key, parameters in cases(WRONG_CODES, WRONG_DECODERS):
             with self.subTest(key, **parameters):
                 graph, block = self.graph(key, **parameters)
                 self.assertFalse(graph.is_valid())
                 self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
 
-    def test_decimal_polynomials_are_refused_in_words(self):
+    def test_DecimalPolynomials_AreRefusedWithReason(self):
         for key in BOTH:
             _, block = self.graph(key, **custom(polynomials="[171, 133]"))
             self.assertRegex("\n".join(block.get_error_messages()),
                              "171 without 0o is decimal")
 
-    def test_signs_are_asked_for_in_words(self):
+    def test_LabelsOfPositiveBit_ExplainTheSign(self):
         """The option labels of positive_bit explain a positive value; the first option is the
         default."""
         for key, default in ((DECODER, "1"), (LDPC_DECODER, "0"),
@@ -130,7 +131,7 @@ class qa_grc(qa_grc_case.grc_case):
             for bit, label in zip(sign["options"], sign["option_labels"]):
                 self.assertIn(f"Positive is bit {bit} (", label)
 
-    def stands_for(self, preset):
+    def label_of(self, preset):
         """Returns the option label of a preset, for example "DVB-S/T 3/4: K=7, 171 133, punctured
         101,110"."""
         parts = [f"K={preset.constraint_length}, " + " ".join(
@@ -141,7 +142,7 @@ class qa_grc(qa_grc_case.grc_case):
             parts.append(preset.termination.replace("tailbiting", "tail-biting"))
         return f"{preset.title}: " + ", ".join(parts)
 
-    def test_errors_begin_with_words(self):
+    def test_Errors_BeginWithLabelOfField(self):
         """Except for the Viterbi decoder definition, the error message of each check begins with
         the name of a field of the block."""
         for key, block_class in self.platform.blocks.items():
@@ -217,26 +218,26 @@ class qa_grc(qa_grc_case.grc_case):
             if "gpufec_" in key:
                 self.assertNotIn("(GPU)", block_class.label + block_class.documentation[""])
 
-    def test_a_code_of_frames_asks_for_their_bits(self):
+    def test_FramePresetWithoutFrameBits_IsRefusedWithReason(self):
         graph, block = self.graph(DECODER, preset="lte")
         message, = block.get_error_messages()
         self.assertIn("Frame bits: this code has frames", message)
 
-    def test_presets_are_those_of_the_module(self):
+    def test_Presets_EqualThoseOfModule(self):
         presets = {p.name: p for p in gpufec.conv_presets()}
         for key in BOTH:
             _, block = self.graph(key)
             options = block.params["preset"].options
             self.assertEqual(list(options), ["custom"] + list(presets))
             for name, preset in presets.items():
-                self.assertEqual(options[name], self.stands_for(preset))
+                self.assertEqual(options[name], self.label_of(preset))
                 found = options.attributes[name]
                 self.assertEqual(found["constraint_length"], preset.constraint_length)
                 self.assertEqual(found["termination"], preset.termination)
                 block.params["preset"].set_value(name)
                 self.assertEqual(self.arguments(block)["preset"], repr(name))
 
-    def test_every_preset_is_valid(self):
+    def test_EveryPreset_IsValidAndRuns(self):
         for key in BOTH:
             for preset in gpufec.conv_presets():
                 with self.subTest(key, preset=preset.name):
@@ -244,7 +245,7 @@ class qa_grc(qa_grc_case.grc_case):
                     self.assertEqual(self.errors(graph), [])
                     self.run_generated(graph)
 
-    def test_every_parameter_reaches_the_block(self):
+    def test_GeneratedCall_NamesEveryParameter(self):
         """The generated constructor call names every parameter of the block."""
         for key, block_class in ((DECODER, gpufec.gpu_viterbi_pbvd),
                                  (ENCODER, gpufec.conv_encoder)):
@@ -268,12 +269,12 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertEqual(call.args, [])
         return {k.arg: ast.unparse(k.value) for k in call.keywords}
 
-    def test_every_block_is_drawn(self):
+    def test_EveryBlockOfHeaders_HasADefinition(self):
         drawn = {key for key in self.platform.blocks if key.startswith("gpufec_")}
         declared = {f"gpufec_{d.name}" for d in support.declared().values() if d.is_block}
         self.assertEqual(drawn, declared)
 
-    def test_parameters_are_those_of_the_headers(self):
+    def test_ParametersAndDefaults_EqualThoseOfHeaders(self):
         """The generated call names all parameters of make(), and the fields have the header's
         defaults."""
         for declared, block in self.headers_and_blocks():
@@ -288,7 +289,7 @@ class qa_grc(qa_grc_case.grc_case):
             self.assertEqual(set(block.params) - EVERY_BLOCK - set(found),
                              ONLY_FIELDS.get(block.key, set()))
 
-    def test_fields_reach_their_parameters(self):
+    def test_Fields_PassTheirValueToTheirParameter(self):
         """Each field passes its value, one of its options or a variable, to the parameter of its
         name."""
         for declared, block in self.headers_and_blocks():
@@ -297,6 +298,8 @@ class qa_grc(qa_grc_case.grc_case):
             for p in declared.members["make"].parameters:
                 if p.name == "standard" and "code_file" in block.params: # its option "file" is replaced
                     continue
+                if p.name in PPDU:
+                    block.params["standard"].set_value("wifi")
                 field = block.params[p.name]
                 before = field.get_value(), field._stringify_flag, field._lisitify_flag
                 for value in field.options if field.is_enum() else ["some_variable"]:
@@ -312,7 +315,7 @@ class qa_grc(qa_grc_case.grc_case):
                     self.assertEqual((p.name, found), (p.name, value))
                 field.value, field._stringify_flag, field._lisitify_flag = before
 
-    def test_callbacks_are_the_setters_of_the_headers(self):
+    def test_Callbacks_AreTheSettersOfHeaders(self):
         for declared, block in self.headers_and_blocks():
             calls = [ast.parse(c, mode="eval").body for c in block.get_callbacks()]
             self.assertEqual(sorted(ast.unparse(c.func) for c in calls),
@@ -367,7 +370,7 @@ class qa_grc(qa_grc_case.grc_case):
             _, block = self.sync_graph({}, mode=mode, frame_items="210")
             self.assertEqual(self.arguments(block)["frame_items"], expected)
 
-    def test_the_code_of_ldpc_follows_variables(self):
+    def test_ChangedVariable_ChangesLdpcCode(self):
         """Setting a variable in a flowgraph that grcc generated changes the code of the decoder."""
         graph = self.platform.make_flow_graph()
         options = graph.options_block.params
@@ -416,7 +419,7 @@ class qa_grc(qa_grc_case.grc_case):
         top.run()
         self.assertEqual(top.decoder.nitems_written(0), 4 * 11880 // 8)
 
-    def test_decoders_for_gr_fec(self):
+    def test_DecoderDefinitionsInGrFecBlocks_Run(self):
         """gr-fec's extended decoder runs with the decoder definitions, and outputs more than 40,000
         bits."""
         alist = tempfile.NamedTemporaryFile("w", suffix=".alist")
@@ -473,7 +476,7 @@ class qa_grc(qa_grc_case.grc_case):
             self.skipTest("grcc is not installed")
         return str(found)
 
-    def test_callbacks_are_methods(self):
+    def test_CallbacksOfViterbi_AreMethods(self):
         _, block = self.graph(DECODER)
         callbacks = block.get_callbacks()
         self.assertEqual(len(callbacks), 2)
@@ -481,7 +484,7 @@ class qa_grc(qa_grc_case.grc_case):
         for callback in callbacks:
             eval(callback, {"self": type("graph", (), {block.name: decoder})})
 
-    def test_fields_hide_where_they_mean_nothing(self):
+    def test_FieldsWithoutEffect_AreHidden(self):
         _, block = self.graph(DECODER)
         self.assertEqual(block.params["polynomials"].hide, "all")
         self.assertEqual(block.params["frame_bits"].hide, "all")
@@ -540,7 +543,7 @@ class qa_grc(qa_grc_case.grc_case):
         graph.validate()
         return graph, tested
 
-    def test_synchronisation(self):
+    def test_RightSyncParameters_AreAcceptedAndRun(self):
         small = dict(q="4", n="6", frame_symbols="70")
         wide = dict(q="300", n="12", frame_symbols="21", codebook_kind="random")
         for code, decoder in (
@@ -562,7 +565,7 @@ class qa_grc(qa_grc_case.grc_case):
                 self.assertEqual(self.errors(graph), [])
                 self.run_generated(graph)
 
-    def test_wrong_synchronisation_is_red(self):
+    def test_WrongSyncParameters_AreRed(self):
         for code, decoder in (
                 (dict(q="1"), {}), (dict(q="5", n="2"), {}), (dict(n="0"), {}),
                 (dict(frame_symbols="0"), {}), (dict(codebook_kind="file"), {}),
@@ -588,7 +591,7 @@ class qa_grc(qa_grc_case.grc_case):
                 if code and not decoder: # the encoder has the wrong field too
                     self.assertRegex("\n".join(encoder.get_error_messages()), "Assertion")
 
-    def test_synchronisation_parameters_and_callbacks(self):
+    def test_CallbacksAndParametersOfSync_AreThoseOfBlock(self):
         _, tested = self.sync_graph({})
         made = gpufec.gpu_sync_map(gpufec.codebook_davey_mackay(), backend="cpu")
         callbacks = tested.get_callbacks()
@@ -600,7 +603,7 @@ class qa_grc(qa_grc_case.grc_case):
         known = re.findall(r"(\w+): [^:]+ = ", signature)
         self.assertEqual(called, ["codebook"] + known)
 
-    def test_category_and_documentation(self):
+    def test_Blocks_HaveCategoryAndDocumentation(self):
         for key in BOTH:
             block = self.platform.blocks[key]
             self.assertEqual(block.category[0], "GPU FEC")

@@ -50,7 +50,7 @@ RECEIVER = [
 
 
 class qa_grc_ccsds(qa_grc_case.grc_case):
-    def test_blocks_are_valid_where_the_library_takes_the_parameters(self):
+    def test_Blocks_AreRedExactlyWhereLibraryRaises(self):
         for key, make in BLOCKS.items():
             receiver = make is gpufec.ccsds_fec_receiver
             refused = 0

@@ -49,6 +49,10 @@ WRONG_LDPC_DECODERS = [
 ]
 
 
+def words_of(sentence):
+    return set(re.findall(r"\w+", sentence))
+
+
 def refused(call, *arguments, **parameters):
     try:
         call(*arguments, **parameters)
@@ -58,7 +62,7 @@ def refused(call, *arguments, **parameters):
 
 
 class qa_grc_codes(qa_grc_case.grc_case):
-    def test_ldpc_codes(self):
+    def test_FieldsOfLdpcCode_AcceptOptionsAndConstants(self):
         """Fields accept their options and constant expressions; other values are refused."""
         for right in (dict(), dict(rate="3/5", frame_size="short"), dict(rate="'3/5'"),
                       dict(soft_input="symbols", constellation="'8PSK'.lower()", rate="3/5"),
@@ -119,7 +123,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
         self.assertFalse(all_rates & set(WRONG_RATES) or all_sizes & set(WRONG_SIZES))
         some_of_nr = {"bg1 z2", "bg1 z384", "bg2 z3", "bg2 z208"}
         blocks = dict(self.code_blocks())
-        del blocks["gpufec_dvbs2_fec_receiver"] # see test_modcods_of_the_receiver
+        del blocks["gpufec_dvbs2_fec_receiver"] # has a test of its own
         self.assertEqual(len(blocks), 5)
         for key, block_class in blocks.items():
             is_red = self.checker(key)
@@ -179,7 +183,59 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertEqual(refused(gpufec.gpu_viterbi_pbvd, preset="dvb_1_2", lock="auto",
                                          lock_presets=[name], backend="cpu"), red)
 
-    def test_WrongLdpcCode_IsToldInWords(self):
+    def test_OptionsOfPpdus_AreRedWithTheWordsOfTheBlock(self):
+        """Invalid options of Wi-Fi PPDUs show the words of the block's exception, and frame_size,
+        which has no effect on PPDUs, is not checked."""
+        ppdu = dict(psdu_bytes=100, symbol_bits=104, stbc="True")
+        both = [{}, dict(symbol_bits=0), dict(psdu_bytes=0), dict(psdu_bytes=-1),
+                dict(psdu_bytes=65536), dict(symbol_bits=-1), dict(symbol_bits=65536),
+                dict(psdu_bytes=65535, symbol_bits=65535), dict(punctured=[0]),
+                dict(shortened=[0]), dict(psdu_bytes=0, symbol_bits=0),
+                dict(psdu_bytes=0, stbc="False"), dict(frame_size="648"),
+                dict(psdu_bytes=0, symbol_bits=0, stbc="False", frame_size="648")]
+        decoder = [dict(output="codeword"), dict(output="llr"), dict(output="extrinsic"),
+                   dict(soft_input="float"), dict(soft_input="symbols"), dict(acm="True"),
+                   dict(named_codes={"other": "other.alist"}), dict(llr_pdu="True"),
+                   dict(io="device_in", backend="cuda"), dict(io="device", backend="cuda")]
+        for key, block_class in self.code_blocks():
+            tried = {LDPC_DECODER: both + decoder, "gpufec_ldpc_encoder": both}.get(key, [])
+            for change in tried:
+                fields = dict(ppdu, **change)
+                given = {n: {"True": True, "False": False}.get(str(v), v)
+                         for n, v in fields.items()}
+                if key == LDPC_DECODER:
+                    given.setdefault("backend", "cpu")
+                _, block = self.graph(key, standard="wifi",
+                                      **{n: str(v) for n, v in fields.items()})
+                with self.subTest(key, **change):
+                    words = re.findall(r"Assertion \"'[^:']+: ([^']+)'",
+                                       "\n".join(block.get_error_messages()))
+                    try:
+                        block_class("wifi", **given)
+                        self.assertEqual(words, [])
+                    except ValueError as error:
+                        self.assertTrue(any(words_of(w) <= words_of(str(error))
+                                            for w in words), (words, str(error)))
+
+    def test_OptionsOfPpdus_HaveNoEffectOnOtherStandards(self):
+        """Other standards hide the fields of PPDUs. Their values are neither checked nor used."""
+        for key in LDPC_DECODER, "gpufec_ldpc_encoder":
+            graph, block = self.graph(key, psdu_bytes="100", symbol_bits="-1", stbc="True")
+            with self.subTest(key):
+                self.assertEqual(self.errors(graph), [])
+                code = self.generated(graph)
+                for given in "psdu_bytes=0", "symbol_bits=0", "stbc=False":
+                    self.assertIn(given, code)
+                if key == LDPC_DECODER:
+                    self.assertTrue(any("set_code" in c for c in block.get_callbacks()))
+                for name, value in dict(standard="wifi", symbol_bits="104").items():
+                    block.params[name].set_value(value)
+                block.rewrite()
+                self.assertIn("psdu_bytes=100", self.generated(graph))
+                self.assertEqual(block.params["frame_size"].hide, "all")
+                self.assertFalse(any("set_code" in c for c in block.get_callbacks()))
+
+    def test_WrongLdpcCode_IsRedWithReason(self):
         for key, wrong in ((LDPC_DECODER, WRONG_LDPC + WRONG_LDPC_DECODERS),
                            ("gpufec_ldpc_encoder", WRONG_LDPC)):
             for parameters, words in wrong:
@@ -188,7 +244,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     self.assertRegex("\n".join(block.get_error_messages()),
                                      f"Assertion \"'{words}")
 
-    def test_LdpcDefinition_TellsWhatTheLibrarySays(self):
+    def test_LdpcDefinition_HasErrorsOfLibrary(self):
         key = "variable_gpufec_ldpc_decoder_def"
         logging.disable(logging.ERROR) # suppresses GNU Radio Companion's tracebacks
         self.addCleanup(logging.disable, logging.NOTSET)
@@ -208,7 +264,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 else:
                     self.assertEqual(message, "")
 
-    def test_FrameAndRate_OfferWhatTheCodesHave(self):
+    def test_FrameAndRateOptions_IncludeThoseOfEveryCode(self):
         """The options include all frame sizes and rates that the block accepts, and for NR at least
         four sizes and four rates per graph."""
         ldpc = "variable_gpufec_ldpc_decoder_def"
@@ -230,7 +286,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     self.assertGreater(len(sizes), 3)
                     self.assertGreater(len(set(rates) & set(drawn["rate"])), 3)
 
-    def test_Definitions_AreThoseThatTheirScriptWrites(self):
+    def test_Definitions_EqualOutputOfScript(self):
         script = pathlib.Path(DEFINITIONS) / "make_codes.py"
         if not script.exists():
             self.skipTest("the definitions are installed ones")
@@ -242,7 +298,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 text = definition.read_text()
                 self.assertEqual(text, made["with_codes"](text))
 
-    def test_modcods_of_the_receiver(self):
+    def test_ReceiverModcods_AreRedExactlyWhereDecoderRaises(self):
         """dvbs2_fec_receiver is invalid (red) exactly for the MODCODs that the decoder refuses."""
         drawn = self.platform.blocks["gpufec_dvbs2_fec_receiver"]
         options = {p["id"]: p.get("options") for p in drawn.parameters_data}

@@ -20,7 +20,7 @@ class qa_grc_device_ports(grc_case):
         cls.more_definitions = str(DOMAIN), os.environ["GPUFEC_DEVICE_GRC_PATH"]
         super().setUpClass()
 
-    def test_DeviceBlocks_HavePortsOfTheDomainOfGrCuda(self):
+    def test_DeviceBlocks_HavePortsInDomainOfGrCuda(self):
         for name in "viterbi_pbvd", "ldpc_dvbs2", "sync_map":
             with self.subTest(name=name):
                 graph, block = self.graph(f"gpufec_gpu_{name}_device")

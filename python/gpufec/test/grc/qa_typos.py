@@ -94,7 +94,7 @@ class qa_typos(unittest.TestCase):
         self.assertLessEqual(len(first), 120)
         self.assertIn(right, first)
 
-    def test_WrongArguments_AnswerNamesTheRightOne(self):
+    def test_MisspeltArguments_ErrorSuggestsCorrection(self):
         for function, args, kwargs, right in TYPOS:
             with self.subTest(function=function.__name__, **kwargs):
                 with self.assertRaises((TypeError, ValueError)) as refused:
@@ -103,18 +103,18 @@ class qa_typos(unittest.TestCase):
 
     def run_tool(self, line, **more):
         if "GPUFEC_TOOL" not in os.environ:
-            self.skipTest("GPUFEC_TOOL names no tool")
+            self.skipTest("GPUFEC_TOOL is not set")
         return subprocess.run([os.environ["GPUFEC_TOOL"], *line.split()], text=True,
                               capture_output=True, timeout=100, **more)
 
-    def test_WrongWordsForTheTool_AnswerNamesTheRightOne(self):
+    def test_MisspeltOptionsOfTool_ErrorSuggestsCorrection(self):
         for line, right in TOOL_TYPOS:
             with self.subTest(line):
                 done = self.run_tool(line)
                 self.assertEqual(done.returncode, 2)
                 self.check(done.stderr, right)
 
-    def test_NamesInOtherCase_AreTaken(self):
+    def test_NamesInOtherCase_AreAccepted(self):
         same = [(dict(preset="CCSDS"), dict(preset="ccsds")),
                 (dict(preset="dvb34"), dict(preset="dvb_3_4")),
                 (dict(preset="DVB-3-4", backend="CPU"), dict(preset="dvb_3_4")),
@@ -147,7 +147,7 @@ class qa_typos(unittest.TestCase):
                                         lock_presets=["DVB_3-4"], lock_first_item="I")
         self.assertTrue(block)
 
-    def test_Modcod_IsRateAndConstellation(self):
+    def test_RateGivenAsModcod_SetsConstellation(self):
         for rate in ("8PSK 3/4", "8psk3/4", "8-PSK 3/4"):
             block = gpufec.gpu_ldpc_dvbs2(rate=rate, soft_input="symbols", backend="cpu",
                                           batch=1)
@@ -160,7 +160,7 @@ class qa_typos(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no MODCOD has this constellation at rate 1/4"):
             gpufec.gpu_ldpc_dvbs2(rate="8PSK 1/4", soft_input="symbols")
 
-    def test_NamesForTheTool_IgnoreCaseAndTakePythonsOctal(self):
+    def test_NamesAndOctalsForTool_IgnoreCaseAndPrefix(self):
         values = np.random.default_rng(1).integers(-99, 100, 4000).astype(np.int8)
         for options in (("--polynomials 171,133", "--polynomials 0o171,0o133"),
                         ("--polynomials 171,-133", "--polynomials 0o171,-0o133"),
@@ -177,13 +177,13 @@ class qa_typos(unittest.TestCase):
             self.assertTrue(found[0])
             self.assertEqual(*found)
 
-    def test_WrappedConstructors_HaveTheirSignature(self):
+    def test_WrappedConstructors_KeepSignature(self):
         parameters = inspect.signature(gpufec.gpu_viterbi_pbvd.__init__).parameters
         self.assertEqual(parameters["backend"].default, "auto")
         self.assertEqual(gpufec.gpu_viterbi_pbvd(7, [0o171, 0o133]).batch() > 0, True)
         self.assertTrue(gpufec.gpu_viterbi_pbvd.__init__.__doc__.startswith("__init__(self"))
 
-    def test_UnpackedBitsInAPackedArgument_Warn(self):
+    def test_UnpackedBitsInPackedArgument_GiveWarning(self):
         bits = gpufec.random_bits(32400)
         counter = np.zeros(4050, np.uint8)
         counter[-1] = 1

@@ -28,7 +28,7 @@ class qa_layout(qa_flowgraphs.qa_layout):
 @unittest.skipIf(missing(), missing())
 @unittest.skipUnless(qa_flowgraphs.is_there("gpu_chain"), "CuPy is not installed")
 class qa_device_chain(unittest.TestCase):
-    def test_ChainOnTheDevice_DecodesWhatWasSent(self):
+    def test_ChainOnDevice_DecodesSentBits(self):
         with tempfile.TemporaryDirectory() as folder:
             compiled = qa_flowgraphs.compile_examples([EXAMPLE], folder)
             self.assertEqual(compiled.returncode, 0, compiled.stdout)

@@ -10,6 +10,8 @@ The scheduler inserts the copies between the host's blocks and these ports. With
 library of the simulated devices has a test double of its buffer.
 """
 
+import os
+import time
 import unittest
 
 import numpy as np
@@ -82,9 +84,9 @@ class qa_device_ports(unittest.TestCase):
                                  lambda: support.vector_source(values, numbers(500, 300)),
                                  soft_input=soft_input, packed_output=packed)
 
-    def test_SeveralBatchesInOneCall_WaitForSpaceInTheMemoryOfTheDevice(self):
-        # The output of 3640 parallel blocks is 466 kB. The memory for 1.5 times the output of
-        # three batches is then 2 MiB, of which a device has no smaller part.
+    def test_SeveralBatchesInOneCall_WaitForSpaceInDeviceMemory(self):
+        # The output of 3640 parallel blocks is 466 kB. The memory for 1.5 times the output of three
+        # batches is then 2 MiB, the smallest unit that a device allocates.
         coded = support.encode(support.random_bits(1 << 17, 1))
         values = np.tile(support.soft_values(coded, sigma=0.7, seed=1), 160)
         self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values), batch=3640)
@@ -95,7 +97,7 @@ class qa_device_ports(unittest.TestCase):
         self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values),
                      puncturing=support.CCSDS_7_8)
 
-    def test_LongStream_HasStatisticsOfTheSamePlaces(self):
+    def test_LongStream_HasStatisticsAtSameOffsets(self):
         bits = support.random_bits(5 << 20, 1)
         coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False)
         for soft_input in "int8", "float", "packed4":
@@ -107,6 +109,13 @@ class qa_device_ports(unittest.TestCase):
                 return support.array_source(values)
             with self.subTest(soft_input=soft_input):
                 self.compare(gpufec.gpu_viterbi_pbvd, source, soft_input=soft_input)
+
+    def test_LargeBatch_HasStatisticsOfTheSamePlaces(self):
+        """A batch with more samples than are copied at once."""
+        coded = support.encode(support.random_bits(1 << 18, 1))
+        values = np.tile(support.soft_values(coded, sigma=0.7, seed=1), 80)
+        self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values),
+                     batch=18 << 10)
 
     def test_ViterbiFrames_EqualHostPorts(self):
         for frame_bits in 64, 1000:
@@ -180,6 +189,48 @@ class qa_device_ports(unittest.TestCase):
         self.compare(gpufec.gpu_ldpc_dvbs2, lambda: support.array_source(values, 5000, 1),
                      frame_size="short", rate="8/9", batch=1)
 
+    def held_output(self, block, source, items):
+        """Returns a source, a flowgraph and its sink. The block that reads the output takes no
+        items, because it has none at its other input, until that source sends them."""
+        zeros = support.array_source(np.zeros(items, np.uint8), held=True)
+        zeros.limit = 0
+        graph, xor, sink = gr.top_block(), blocks.xor_bb(), blocks.vector_sink_b()
+        graph.connect(source, block, xor, sink)
+        graph.connect(zeros, (xor, 1))
+        return zeros, graph, sink
+
+    def test_FullOutput_IsAwaitedWithoutCalls(self):
+        """The block waits while its output has space for less than a batch and no batch is in
+        flight. The number of calls of work is the ratio of two of GNU Radio's counters."""
+        values = llrs(80)
+        expected, _ = decode(gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu"),
+                             support.vector_source(values))
+        os.environ["GR_CONF_PERFCOUNTERS_ON"] = "True"
+        self.addCleanup(os.environ.pop, "GR_CONF_PERFCOUNTERS_ON")
+        for slots in 1, 3:
+            block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", io="device", batch=7,
+                                          slots=slots, max_latency_ms=10000)
+            block.set_output_multiple(1800)
+            zeros, graph, sink = self.held_output(block, support.vector_source(values),
+                                                  len(expected))
+
+            def calls():
+                return block.pc_work_time_total() / max(1, block.pc_work_time_avg())
+
+            graph.start()
+            self.assertTrue(eventually(lambda: block.nitems_written(0) > 0))
+            written = 0
+            while written < block.nitems_written(0):
+                written = block.nitems_written(0)
+                time.sleep(0.3)
+            before = calls()
+            time.sleep(1)
+            with self.subTest(slots=slots):
+                self.assertLess(calls() - before, 100)
+            zeros.limit, zeros.held = len(expected), False
+            graph.wait()
+            np.testing.assert_array_equal(sink.data(), expected)
+
     def test_SecondRun_EqualsFirst(self):
         values = llrs(6)
         block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", io="device")
@@ -188,7 +239,7 @@ class qa_device_ports(unittest.TestCase):
         np.testing.assert_array_equal(first[0], second[0])
         self.assertEqual(first[1], second[1])
 
-    def test_LockedFlowgraph_GoesOn(self):
+    def test_LockAndUnlock_KeepTakenItems(self):
         """lock() and unlock() keep the items that the block has taken. GNU Radio loses only items
         that are in buffers then, so the source waits until its items are taken."""
         values = llrs(40)
@@ -208,6 +259,31 @@ class qa_device_ports(unittest.TestCase):
         graph.wait()
         np.testing.assert_array_equal(sink.data(), expected)
 
+    def test_OutputPendingAtLock_FollowsTheOutputBefore(self):
+        """GNU Radio loses the output that is in the buffer at lock(). Output of frames that the
+        decoder has taken follows after unlock()."""
+        values = llrs(60)
+        expected, _ = decode(gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu"),
+                             support.vector_source(values))
+        for io in "device_in", "device":
+            block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", io=io, batch=7)
+            block.set_output_multiple(1800)
+            source = support.array_source(values, 7000, 1, held=True)
+            source.limit = 42 * 16200
+            zeros, graph, sink = self.held_output(block, source, len(expected))
+            graph.start()
+            self.assertTrue(eventually(lambda: block.nitems_written(0) >= 35 * 1800))
+            time.sleep(1) # the other frames are taken
+            graph.lock()
+            written = block.nitems_written(0)
+            graph.unlock()
+            source.limit, source.held = len(values), False
+            zeros.limit, zeros.held = len(expected), False
+            graph.wait()
+            with self.subTest(io=io):
+                self.assertLess(written, 42 * 1800)
+                np.testing.assert_array_equal(sink.data(), expected[written:])
+
     def test_DeviceThatFails_EndsTheFlowgraph(self):
         if not support.SIMULATED:
             self.skipTest("no simulated devices")
@@ -220,7 +296,7 @@ class qa_device_ports(unittest.TestCase):
         self.assertTrue(any("decoding stops here: simulated device 0 failed" in line
                             for line in lines), lines)
 
-    def test_InputInAnotherFormat_IsSeen(self):
+    def test_InputInAnotherFormat_GivesVerdict(self):
         """The first items are judged although they are in device memory."""
         coded = support.encode(support.random_bits(300000, 1))
         values = support.soft_values(coded, "uint8", 0.5, 1)
@@ -279,7 +355,7 @@ class qa_refusals(unittest.TestCase):
                 make(io="device_in", devices=[0, 1])
 
     @unittest.skipUnless(missing() and "gr-cuda" in str(missing()), "gr-cuda is there")
-    def test_BuildWithoutGrCuda_SaysSo(self):
+    def test_BuildWithoutGrCuda_RefusesWithReason(self):
         with self.assertRaisesRegex(ValueError, "gr-cuda was not found"):
             gpufec.gpu_ldpc_dvbs2(io="device")
 

@@ -33,10 +33,10 @@ class qa_sync_map(unittest.TestCase):
                           decoder(p, book, code, mode=mode, **parameters))
         return sent, items, tags
 
-    def test_error_rate_framed_and_streaming(self):
+    def test_ErrorRates_EqualReference(self):
         self.error_rates("cpu")
 
-    def test_error_rate_framed_and_streaming_on_cuda(self):
+    def test_ErrorRatesOnCuda_EqualReference(self):
         if support.cuda_missing():
             self.skipTest(support.cuda_missing())
         self.error_rates("cuda")
@@ -63,7 +63,7 @@ class qa_sync_map(unittest.TestCase):
                     locks = [] if mode == "framed" else [True] * frames
                     self.assertEqual(values(tags, "sync_lock"), locks)
 
-    def test_encoder_is_the_definition(self):
+    def test_Encoder_EqualsDefinition(self):
         for q, n in ((4, 6), (300, 10)):
             code = dict(q=q, n=n, frame_symbols=3)
             book = gpufec.codebook_random(n, q, 3, 2)
@@ -75,7 +75,7 @@ class qa_sync_map(unittest.TestCase):
                              [(3 * n * f, 3 * n) for f in range(50)])
             self.assertEqual([o for o, _ in support.tags_of(tags, "a")], [4 * n])
 
-    def test_channel(self):
+    def test_Channel_InsertsDeletesAndFlipsWithGivenProbabilities(self):
         bits = support.random_bits(30000, 1)
         clean, _ = run(support.vector_source(bits), gpufec.channel_bsid(0, 0, 0))
         np.testing.assert_array_equal(clean, bits)
@@ -95,7 +95,7 @@ class qa_sync_map(unittest.TestCase):
         self.assertEqual([o for o, _ in found],
                          list(np.cumsum([0] + [v for _, v in found])[:-1]))
 
-    def test_every_output_is_of_the_same_posteriors(self):
+    def test_Outputs_AgreeWithPosteriors(self):
         symbols, frames = small_frames(50, 0.05)
         decoded = {}
         for output, dtype in (("symbols", np.uint8), ("posteriors", np.float32),
@@ -118,7 +118,7 @@ class qa_sync_map(unittest.TestCase):
         self.assertLessEqual(np.abs(decoded["llr"] - expected).max(), 0.51)
         self.assertGreater(np.mean(decoded["symbols"] == symbols), 0.7)
 
-    def test_shorts_where_symbols_are_many(self):
+    def test_CodeAbove256Symbols_HasShortItems(self):
         code = dict(q=300, n=12, frame_symbols=4)
         book = gpufec.codebook_random(12, 300, 4, 3)
         symbols = random_symbols(40, 300)
@@ -126,7 +126,7 @@ class qa_sync_map(unittest.TestCase):
                      decoder(1e-3, book, code), dtype=np.int16)
         np.testing.assert_array_equal(out, symbols)
 
-    def test_forms_precisions_and_soft_input_agree(self):
+    def test_FormsPrecisionsAndFormats_GiveSamePosteriors(self):
         _, frames = small_frames(30, 0.03)
         out, _ = run(framed_source(frames), decoder(0.03, output="posteriors",
                                                     precision="double"), dtype=np.float32)
@@ -141,7 +141,7 @@ class qa_sync_map(unittest.TestCase):
                                                              **more), dtype=np.float32)
                 np.testing.assert_allclose(same, out, atol=1e-5)
 
-    def test_receivers_and_thresholds(self):
+    def test_ReceiversWithLooseLimits_AreExact(self):
         """Each receiver of form "corridor" produces the exact result with loose limits, and another
         result with tight limits."""
         _, frames = small_frames(30, 0.03)
@@ -166,7 +166,7 @@ class qa_sync_map(unittest.TestCase):
                 gpufec.gpu_sync_map(SMALL_BOOK, **SMALL, backend="cuda", form="corridor",
                                     receiver="lattice")
 
-    def test_boundary_priors(self):
+    def test_BoundaryPriors_GiveWeightedMean(self):
         """With priors of the drifts at frame boundaries, the posteriors are the weighted mean of
         the posteriors for each drift."""
         _, frames = small_frames(20, 0.05)
@@ -202,7 +202,7 @@ class qa_sync_map(unittest.TestCase):
         np.testing.assert_allclose(mixed, L / weights[:, None], atol=1e-5)
         np.testing.assert_allclose(weight, weights, rtol=1e-6)
 
-    def test_channel_symbols(self):
+    def test_ChannelSymbols_DecodeFromHardItemsAndLikelihoods(self):
         """Frames over alphabets of 4 (as in DNA) and 16 channel symbols decode to the same symbols
         from hard items and from likelihoods."""
         for alphabet, n in ((4, 5), (16, 3)):
@@ -241,7 +241,7 @@ class qa_sync_map(unittest.TestCase):
                 gpufec.codebook_from_file(path, n, 32, 60, alphabet=16), book)
             gpufec.gpu_sync_map(str(path), **code, backend="cpu", alphabet=16)
 
-    def test_priors(self):
+    def test_Priors_ChangePosteriorsButNotExtrinsics(self):
         symbols, frames = small_frames(30, 0.05)
         certain = np.full((150, 4), 1e-3)
         certain[np.arange(150), symbols] = 1
@@ -262,7 +262,7 @@ class qa_sync_map(unittest.TestCase):
                           dtype=np.float32, priors=priors)
             np.testing.assert_allclose(same, plain, atol=1e-6)
 
-    def test_dead_trellis(self):
+    def test_ImpossibleFrame_IsInvalid(self):
         """With a channel without errors, a frame that no message can produce is invalid."""
         symbols, frames = small_frames(3, 0.0)
         frames[1] = 1 - frames[1]
@@ -273,7 +273,7 @@ class qa_sync_map(unittest.TestCase):
         self.assertEqual(values(tags, "sync_valid"), [True, False, True])
         np.testing.assert_array_equal(out[:5], symbols[:5])
 
-    def test_extreme_channels_and_codes(self):
+    def test_ExtremeChannelsAndCodes_AreDecoded(self):
         for p_insert, p_delete, p_substitute in ((0, 0.1, 0), (0.1, 0, 0), (0, 0, 0),
                                                  (0.1, 0.1, 0.5), (0, 0, 1)):
             symbols, frames = small_frames(3, 0.0)
@@ -291,7 +291,7 @@ class qa_sync_map(unittest.TestCase):
                      decoder(0.01, [[0], [1]], tiny))
         np.testing.assert_array_equal(out, [0, 1, 1])
 
-    def test_codebooks(self):
+    def test_Codebooks_HaveDocumentedWords(self):
         book = gpufec.codebook_davey_mackay(6, 4, 5, 1)
         self.assertEqual(book.shape, (20, 6))
         self.assertEqual(book.dtype, np.uint8)
@@ -319,7 +319,7 @@ class qa_sync_map(unittest.TestCase):
                 out, _ = run(framed_source(frames), decoder(book=book))
                 np.testing.assert_array_equal(out, expected)
 
-    def test_names_defaults_and_docstrings(self):
+    def test_NamesDefaultsAndDocstrings_AreAsExpected(self):
         decoder_defaults = dict(
             q=32, n=10, frame_symbols=210, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0,
             mode="framed", length_tag="packet_len", soft_input="hard", output="symbols",
@@ -352,7 +352,7 @@ class qa_sync_map(unittest.TestCase):
         block = decoder(batch=7)
         self.assertEqual((block.active_backend(), block.batch()), ("cpu", 7))
 
-    def test_wrong_parameters(self):
+    def test_WrongParameters_AreNamedByError(self):
         nan = float("nan")
         same = np.zeros((20, 6), np.uint8)
         two = SMALL_BOOK.copy()

@@ -28,7 +28,7 @@ def wait_until(condition):
 
 class qa_sync_map_running(unittest.TestCase):
 
-    def test_devices_take_batches_in_turn(self):
+    def test_SeveralDevices_GiveSameSymbols(self):
         if support.cuda_missing():
             self.skipTest(support.cuda_missing())
         _, frames = small_frames(60)
@@ -38,7 +38,7 @@ class qa_sync_map_running(unittest.TestCase):
             symbols, _ = run(framed_source(frames), block)
             np.testing.assert_array_equal(symbols, expected)
 
-    def test_status_tags_of_all_of_failures_and_of_none(self):
+    def test_StatusTags_AreOnSelectedFrames(self):
         _, frames = small_frames(20)
         frames[7] = np.zeros(200, np.uint8) # cannot be decoded
         at = sum(map(len, frames[:3]))
@@ -54,7 +54,7 @@ class qa_sync_map_running(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "status_tags"):
             decoder(status_tags="some")
 
-    def test_frames_of_constant_length(self):
+    def test_FramesOfConstantLength_DecodeLikeTaggedFrames(self):
         """With frame_items, frames decode like tagged frames, even with few output items per call.
         Length tags then have no effect on the frames, and the block copies them like other tags."""
         _, frames = small_frames(60)
@@ -82,7 +82,7 @@ class qa_sync_map_running(unittest.TestCase):
             decoder(mode="stream", frame_items=5)
         decoder(length_tag="", frame_items=5)
 
-    def test_stream_from_an_unknown_offset_and_lost(self):
+    def test_StreamWithUnknownOffset_LocksAndLosesLock(self):
         code = dict(q=32, n=10, frame_symbols=40)
         book = gpufec.codebook_davey_mackay(10, 32, 40, 4)
         sent = random_symbols(40 * 8, 32)
@@ -99,7 +99,7 @@ class qa_sync_map_running(unittest.TestCase):
         # The tag is at symbol 400, in a frame without lock, and must not get lost.
         self.assertEqual(len(support.tags_of(tags, "mark")), 1)
 
-    def test_tags_follow_a_stream(self):
+    def test_TagsOfStream_MoveToTheirSymbol(self):
         symbols, _ = small_frames(40)
         coded = encode(symbols)
         marks = [(6 * s + s % 6, pmt.mp("symbol"), pmt.from_long(s)) for s in range(200)]
@@ -107,20 +107,20 @@ class qa_sync_map_running(unittest.TestCase):
         np.testing.assert_array_equal(out, symbols)
         self.assertEqual(support.tags_of(tags, "symbol"), [(s, s) for s in range(200)])
 
-    def test_length_tags_of_a_stream_say_nothing(self):
+    def test_LengthTagsOfStream_AreIgnored(self):
         """Stream mode ignores length tags, even invalid ones, and does not warn."""
         symbols, _ = small_frames(40)
         coded = encode(symbols)
         tags = [(7 * i, pmt.mp(KEY), pmt.mp("x")) for i in range(100)]
-        said = []
-        with support.output_of_process(said):
+        logged = []
+        with support.output_of_process(logged):
             out, found = run(tagged_source(coded, tags), decoder(1e-3, mode="stream"))
             time.sleep(0.5) # waits for the thread that writes the log
         np.testing.assert_array_equal(out, symbols)
         self.assertEqual(values(found, KEY), [5] * 40)
-        self.assertFalse([line for line in said if "length" in line], said)
+        self.assertFalse([line for line in logged if "length" in line], logged)
 
-    def test_lengths_outside_the_limits(self):
+    def test_FramesOfImpossibleLength_AreInvalid(self):
         _, frames = small_frames(6)
         frames[1] = frames[1][:3]
         frames[3] = support.random_bits(5000, 9)
@@ -137,7 +137,7 @@ class qa_sync_map_running(unittest.TestCase):
         self.assertEqual(logp[1], -np.inf)
         self.assertTrue(all(-40 < logp[f] < 0 for f in (0, 2, 4, 5)))
 
-    def test_wrong_length_tags(self):
+    def test_WrongLengthTags_LoseTheirFrames(self):
         symbols, frames = small_frames(4, 0.0)
         bits = np.concatenate(frames)
         length = lambda at, n: (at, pmt.mp(KEY), n if isinstance(n, pmt.pmt_base)
@@ -165,7 +165,7 @@ class qa_sync_map_running(unittest.TestCase):
                             for k in kept]
                 np.testing.assert_array_equal(out, np.concatenate(expected or [[]]))
 
-    def test_pieces_do_not_matter(self):
+    def test_InputInChunks_GivesSameSymbols(self):
         _, frames = small_frames(100)
         expected, _ = run(framed_source(frames), decoder(batch=7))
         tags = [(int(o), pmt.mp(KEY), pmt.from_long(len(f))) for o, f in
@@ -180,7 +180,7 @@ class qa_sync_map_running(unittest.TestCase):
         np.testing.assert_array_equal(out, expected)
         self.assertEqual(len(out), 500)
 
-    def test_frames_larger_than_the_buffers(self):
+    def test_FramesLargerThanBuffers_AreDecoded(self):
         code = dict(q=32, n=10, frame_symbols=8000)
         book = gpufec.codebook_davey_mackay(10, 32, 8000, 1)
         sent = random_symbols(8000, 32)
@@ -188,7 +188,7 @@ class qa_sync_map_running(unittest.TestCase):
                      decoder(1e-5, book, code))
         np.testing.assert_array_equal(out, np.tile(sent, 2))
 
-    def test_restart(self):
+    def test_Restart_BeginsANewStream(self):
         for mode in ("framed", "stream"):
             symbols, frames = small_frames(40)
             block = decoder(mode=mode)
@@ -205,7 +205,7 @@ class qa_sync_map_running(unittest.TestCase):
         np.testing.assert_array_equal(plain, same)
         np.testing.assert_array_equal(run(framed_source(frames), block)[0], plain)
 
-    def test_lock_and_unlock_in_the_middle_of_a_frame(self):
+    def test_LockInsideAFrame_LosesNoTakenItem(self):
         """lock() loses only items in the buffers around the block, which the test first lets run
         empty. The block retains the items inside it."""
         for mode in ("framed", "stream"):
@@ -237,7 +237,7 @@ class qa_sync_map_running(unittest.TestCase):
             at = [o for o, _ in support.tags_of(end.tags, "sync_valid")]
             self.assertEqual(len(at), 40)
 
-    def test_a_slow_stream_is_not_starved(self):
+    def test_SlowStream_IsDecodedWithinLatency(self):
         symbols, frames = small_frames(3, 0.0)
         tags = [(30 * f, pmt.mp(KEY), pmt.from_long(30)) for f in range(3)]
         slow = support.array_source(np.concatenate(frames), tags=tags, held=True)
@@ -252,7 +252,7 @@ class qa_sync_map_running(unittest.TestCase):
         graph.wait()
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
-    def test_a_block_sleeps_while_its_device_works(self):
+    def test_WaitingForDevice_UsesNoProcessorTime(self):
         """The block's thread must not spin while a device reads input in place, which cannot be
         consumed yet."""
         code = dict(q=32, n=10, frame_symbols=210)
@@ -272,7 +272,7 @@ class qa_sync_map_running(unittest.TestCase):
                 self.assertEqual(block.active_backend(), "cuda")
                 self.assertLess(own, 0.2 * all_threads)
 
-    def test_the_channel_changes_while_running(self):
+    def test_SetPDelete_AppliesToLaterFrames(self):
         """Frames with a deletion are invalid until set_p_delete() allows deletions."""
         symbols, frames = small_frames(30, 0.0)
         block = decoder(0.0)
@@ -295,7 +295,7 @@ class qa_sync_map_running(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, message):
                 wrong()
 
-    def test_setters_from_another_thread(self):
+    def test_SettersFromAnotherThread_AreSafe(self):
         for mode in ("framed", "stream"):
             _, frames = small_frames(20000, 0.02)
             end = sink(np.uint8)

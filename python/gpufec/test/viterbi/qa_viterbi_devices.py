@@ -59,7 +59,7 @@ class qa_viterbi_devices(unittest.TestCase):
         self.items = support.soft_values(support.encode(self.bits), sigma=0.7, seed=1)
         self.small = dict(decode_length=D, overlap=L, batch=4)
 
-    def test_decodes_where_the_input_lies(self):
+    def test_InputInPlace_KeepsOverlapInRing(self):
         """The block does not consume input in the ring that the next parallel block needs as
         overlap."""
         for soft_input in ("int8", "float"):
@@ -82,7 +82,7 @@ class qa_viterbi_devices(unittest.TestCase):
             graph.wait()
             np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
 
-    def test_pieces_of_any_size(self):
+    def test_InputInChunks_EqualsCpu(self):
         for largest in (1, 333, 100000):
             for extra in (dict(), dict(slots=1), dict(puncturing="101,110"),
                           dict(soft_input="packed4"), dict(packed_output=False),
@@ -98,7 +98,7 @@ class qa_viterbi_devices(unittest.TestCase):
                     output, _ = support.run(source, decoder)
                     np.testing.assert_array_equal(output, expected)
 
-    def test_tags_are_those_of_the_cpu(self):
+    def test_Tags_EqualThoseOfCpu(self):
         rng = np.random.default_rng(3)
         offsets = np.sort(rng.integers(0, len(self.items), 300))
         tags = [(int(o), pmt.intern("number"), pmt.from_long(n))
@@ -136,12 +136,12 @@ class qa_viterbi_devices(unittest.TestCase):
         graph.wait()
         return decoder, sink.data()
 
-    def test_lock_and_unlock(self):
+    def test_LockAndUnlock_LoseNoBits(self):
         expected, _ = support.decode(self.items, **self.small)
         _, bits = self.locked_and_unlocked(backend="cuda")
         np.testing.assert_array_equal(bits, expected)
 
-    def test_stop_in_the_middle_and_start_anew(self):
+    def test_RunAfterStop_EqualsFirst(self):
         decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", **self.small)
         graph = gr.top_block()
         graph.connect(blocks.vector_source_b(self.items.view(np.uint8).tolist(), True),
@@ -154,7 +154,7 @@ class qa_viterbi_devices(unittest.TestCase):
         output, _ = support.run(support.vector_source(self.items), decoder)
         np.testing.assert_array_equal(output, support.decode(self.items, **self.small)[0])
 
-    def test_two_decoders_of_one_source(self):
+    def test_TwoDecodersOfOneRing_BothDecode(self):
         """Two decoders that read the same ring both decode correctly, although only one can pin the
         ring's pages."""
         source = support.vector_source(self.items)
@@ -168,7 +168,7 @@ class qa_viterbi_devices(unittest.TestCase):
         for sink in sinks:
             np.testing.assert_array_equal(sink.data(), expected)
 
-    def test_a_new_latency_holds_for_what_waits(self):
+    def test_NewLatency_AppliesToWaitingBatch(self):
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
         decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", max_latency_ms=1e6,
@@ -184,7 +184,7 @@ class qa_viterbi_devices(unittest.TestCase):
         source.end()
         graph.wait()
 
-    def test_output_goes_to_the_ring_by_itself(self):
+    def test_OutputInPlace_IsCopiedOnlyWithSmallRing(self):
         """The device writes to the ring, and wraps around its end many times. If the ring is too
         small, the block copies the output and logs this."""
         items = support.soft_values(support.encode(support.random_bits(400000, 3)),
@@ -200,10 +200,10 @@ class qa_viterbi_devices(unittest.TestCase):
                 graph.connect(support.vector_source(items), decoder, sink)
                 graph.run()
             np.testing.assert_array_equal(sink.data(), expected)
-            said = any("output is copied: its buffer of" in line for line in lines)
-            self.assertEqual(said, copied, lines)
+            logged = any("output is copied: its buffer of" in line for line in lines)
+            self.assertEqual(logged, copied, lines)
 
-    def test_a_stop_while_output_goes_to_the_ring(self):
+    def test_StopDuringOutputInPlace_LeavesNoBytesForNextRun(self):
         """If a run is stopped while the device writes to the ring, the bytes that it has output
         are correct, and the next run outputs none of its bytes."""
         expected, _ = support.decode(self.items, **self.small)
@@ -222,7 +222,7 @@ class qa_viterbi_devices(unittest.TestCase):
             output, _ = support.run(support.vector_source(self.items), decoder)
             np.testing.assert_array_equal(output, expected)
 
-    def test_a_ring_between_two_decoders(self):
+    def test_TwoDecodersInSeries_EqualCpu(self):
         """Two decoders in series decode as on the CPU and log no copy, although only one can use
         the ring between them in place."""
         def decode(backend):
@@ -240,7 +240,7 @@ class qa_viterbi_devices(unittest.TestCase):
         np.testing.assert_array_equal(output, decode("cpu"))
         self.assertFalse(any("is copied" in line for line in lines), lines)
 
-    def test_devices_take_batches_in_turn(self):
+    def test_SeveralDevices_GiveSameBits(self):
         count = device_count()
         expected, _ = support.decode(self.items, **self.small)
         for devices in ([0], list(range(count)), [count - 1, 0], [0] * 3):
@@ -250,14 +250,14 @@ class qa_viterbi_devices(unittest.TestCase):
                                                devices=devices, **self.small)
                     np.testing.assert_array_equal(output, expected)
 
-    def test_a_device_of_several_does_not_exist(self):
+    def test_MissingDeviceOfSeveral_IsRefused(self):
         with self.assertRaisesRegex(RuntimeError, "99"):
             gpufec.gpu_viterbi_pbvd(backend="cuda", devices=[0, 99])
         decoder = gpufec.gpu_viterbi_pbvd(backend="auto", devices=[0, 99])
         self.assertEqual(decoder.active_backend(), "cpu")
 
     @unittest.skipUnless(SIMULATED, "no simulated devices")
-    def test_a_device_that_fails(self):
+    def test_FailedDevice_DecodingContinuesOnCpu(self):
         expected, _ = support.decode(self.items, **self.small)
         for soft_input in ("int8", "float"):
             items = self.items
@@ -273,10 +273,10 @@ class qa_viterbi_devices(unittest.TestCase):
                         output, _ = support.run(support.vector_source(items), decoder)
                     np.testing.assert_array_equal(output, expected)
                     self.assertEqual(decoder.active_backend(), "cpu")
-                    said = [line for line in lines if "simulated device 0 failed" in line]
-                    self.assertEqual(len(said), 1, lines)
-                    self.assertIn("error", said[0])
-                    self.assertIn("continues on the CPU without loss of data", said[0])
+                    logged = [line for line in lines if "simulated device 0 failed" in line]
+                    self.assertEqual(len(logged), 1, lines)
+                    self.assertIn("error", logged[0])
+                    self.assertIn("continues on the CPU without loss of data", logged[0])
 
     def locks(self, exchanged, **parameters):
         """Decodes with phase search. In the stream, I and Q are exchanged or, if `exchanged` is
@@ -291,7 +291,7 @@ class qa_viterbi_devices(unittest.TestCase):
         output, tags = support.run(support.vector_source(items), decoder)
         return output, support.tags_of(tags, "viterbi_lock"), decoder.active_backend()
 
-    def test_locks_as_on_a_cpu(self):
+    def test_PhaseLock_EqualsCpu(self):
         for exchanged in False, True:
             output, locks, _ = self.locks(exchanged, backend="cpu")
             self.assertEqual([bool(lock) for _, lock in locks],
@@ -302,7 +302,7 @@ class qa_viterbi_devices(unittest.TestCase):
             self.assertEqual(its_locks, locks)
 
     @unittest.skipUnless(SIMULATED, "no simulated devices")
-    def test_a_device_that_fails_while_locked(self):
+    def test_FailedDeviceWhileLocked_KeepsBitsAndTags(self):
         for exchanged in False, True:
             output, locks, _ = self.locks(exchanged, backend="cpu")
             for batches in (1, 5, 8):
@@ -313,7 +313,7 @@ class qa_viterbi_devices(unittest.TestCase):
                 self.assertEqual(its_locks, locks)
 
     @unittest.skipUnless(SIMULATED, "no simulated devices")
-    def test_one_of_several_devices_fails(self):
+    def test_OneFailedDeviceOfSeveral_OthersContinue(self):
         expected, _ = support.decode(self.items, **self.small)
         for failing in "0:5", "1:0", "2:7":
             with self.subTest(failing=failing):
@@ -323,12 +323,12 @@ class qa_viterbi_devices(unittest.TestCase):
                     output, _ = support.run(support.vector_source(self.items), decoder)
                 np.testing.assert_array_equal(output, expected)
                 self.assertEqual(decoder.active_backend(), "cuda")
-                said = [line for line in lines if f"device {failing[0]} failed" in line]
-                self.assertEqual(len(said), 1, lines)
-                self.assertIn("continues on the other devices without loss of data", said[0])
+                logged = [line for line in lines if f"device {failing[0]} failed" in line]
+                self.assertEqual(len(logged), 1, lines)
+                self.assertIn("continues on the other devices without loss of data", logged[0])
 
     @unittest.skipUnless(SIMULATED, "no simulated devices")
-    def test_a_device_that_fails_between_lock_and_unlock(self):
+    def test_FailedDeviceAfterUnlock_LosesNoBits(self):
         """If a device fails after unlock(), no bits are lost, although the input before lock() is
         no longer in the ring."""
         expected, _ = support.decode(self.items, **self.small)
@@ -338,7 +338,7 @@ class qa_viterbi_devices(unittest.TestCase):
         self.assertEqual(decoder.active_backend(), "cpu")
 
     @unittest.skipUnless(SIMULATED, "no simulated devices")
-    def test_without_a_fallback_the_flowgraph_ends(self):
+    def test_FailedDeviceWithoutFallback_EndsFlowgraph(self):
         lines = []
         with failure("0:3"), output_of_process(lines):
             decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", **self.small)

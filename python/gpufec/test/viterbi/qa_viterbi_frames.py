@@ -40,13 +40,13 @@ class qa_viterbi_frames(unittest.TestCase):
                 expected = expect(bits[:frames * frame_bits], frame_bits, packed)
                 np.testing.assert_array_equal(output, expected)
 
-    def test_every_termination(self):
+    def test_FramesOfEveryTermination_AreDecoded(self):
         for termination in TERMINATIONS:
             for frame_bits in (40, 100, 120, 777, 2000):
                 self.check(support.random_bits(frame_bits * 5, frame_bits), frame_bits,
                            termination=termination)
 
-    def test_FrameCount_IsThatOfDecodedFrames(self):
+    def test_FrameCount_CountsDecodedFrames(self):
         coded = support.encode_frames(support.random_bits(7 * 61, 1), 61,
                                       termination="terminated")
         for packed in (True, False):
@@ -57,20 +57,20 @@ class qa_viterbi_frames(unittest.TestCase):
                 support.run(support.vector_source(items), decoder)
                 self.assertEqual(decoder.frame_count(), frames)
 
-    def test_counts_over_three_batches(self):
+    def test_AnyNumberOfFrames_IsDecoded(self):
         for termination in TERMINATIONS:
             for frames in (1, 2, 3, 4, 5, 7, 8, 9, 11, 12):
                 self.check(support.random_bits(61 * frames, frames), 61, batch=4,
                            termination=termination)
 
-    def test_punctured_presets(self):
+    def test_FramesOfEveryPreset_AreDecoded(self):
         for preset in gpufec.conv_presets():
             code = support.code_of(preset)
             for termination in TERMINATIONS:
                 self.check(support.random_bits(333 * 3, 1), 333, termination=termination,
                            **code)
 
-    def test_formats(self):
+    def test_FramesInEveryFormat_AreDecoded(self):
         for soft_input in ("float", "packed4", "uint8"):
             for termination in TERMINATIONS:
                 for puncturing in ("", PUNCTURED):
@@ -78,24 +78,24 @@ class qa_viterbi_frames(unittest.TestCase):
                     self.check(support.random_bits(121 * 7, 2), 121, soft_input,
                                termination=termination, puncturing=puncturing, batch=2)
 
-    def test_a_last_incomplete_frame_is_dropped(self):
+    def test_IncompleteLastFrame_IsDropped(self):
         for soft_input in ("int8", "packed4"):
             for cut in (1, 100):
                 self.check(support.random_bits(200 * 4, 3), 200, soft_input, cut,
                            termination="terminated", batch=2)
 
-    def test_less_than_a_frame_gives_nothing(self):
+    def test_LessThanAFrame_GivesNoOutput(self):
         for termination in TERMINATIONS:
             for length in (0, 1, 127):
                 output, _ = support.decode(np.ones(length, np.int8), frame_bits=64,
                                            termination=termination)
                 self.assertEqual(len(output), 0)
 
-    def test_a_frame_larger_than_any_buffer(self):
+    def test_FrameLargerThanBuffers_IsDecoded(self):
         frame_bits = 100003
         self.check(support.random_bits(2 * frame_bits, 4), frame_bits)
 
-    def test_output_does_not_depend_on_chunks(self):
+    def test_ChunksAndBatches_GiveSameOutput(self):
         frame_bits = 250
         bits = support.random_bits(frame_bits * 20, 5)
         for termination in TERMINATIONS:

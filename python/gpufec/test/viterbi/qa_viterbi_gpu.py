@@ -23,11 +23,11 @@ class qa_viterbi_gpu(unittest.TestCase):
         output, _ = support.decode(items, max_noutput_items, backend="cuda", **parameters)
         np.testing.assert_array_equal(output, expected)
 
-    def test_auto_takes_it(self):
+    def test_BackendAuto_SelectsCuda(self):
         decoder = gpufec.gpu_viterbi_pbvd()
         self.assertEqual(decoder.active_backend(), "cuda")
 
-    def test_streams_of_all_presets(self):
+    def test_StreamsOfEveryPreset_EqualCpu(self):
         bits = support.random_bits(50000, 1)
         for preset in gpufec.conv_presets():
             code = support.code_of(preset)
@@ -37,7 +37,7 @@ class qa_viterbi_gpu(unittest.TestCase):
                     self.compare(support.soft_values(coded, soft_input, 0.6, 1),
                                  soft_input=soft_input, **code)
 
-    def test_frames_of_all_presets(self):
+    def test_FramesOfEveryPreset_EqualCpu(self):
         for preset in gpufec.conv_presets():
             code = support.code_of(preset)
             for termination in ("terminated", "truncated", "tailbiting"):
@@ -47,14 +47,14 @@ class qa_viterbi_gpu(unittest.TestCase):
                     self.compare(support.soft_values(coded, sigma=0.6, seed=2),
                                  frame_bits=401, termination=termination, **code)
 
-    def test_lengths(self):
+    def test_StreamsOfAnyLength_EqualCpu(self):
         coded = support.encode(support.random_bits(6000, 3))
         for length in (0, 1, 2, 3, 127, 1023, 1024, 1025, 2047, 4099, 8191, 12000):
             with self.subTest(length=length):
                 self.compare(support.soft_values(coded[:length], sigma=0.6, seed=3),
                              decode_length=256, batch=4, packed_output=False)
 
-    def test_chunks_batches_and_slots(self):
+    def test_ChunksBatchesAndSlots_EqualCpu(self):
         coded = support.encode(support.random_bits(30000, 4))
         items = support.soft_values(coded, sigma=0.8, seed=4)
         for extra in (dict(batch=1), dict(batch=3, slots=1), dict(slots=16),
@@ -63,7 +63,7 @@ class qa_viterbi_gpu(unittest.TestCase):
                 with self.subTest(limit=limit, **extra):
                     self.compare(items, limit, **extra)
 
-    def test_several_at_once_and_again(self):
+    def test_ThreeDecodersAndRepeatedRuns_DecodeSentBits(self):
         bits = support.random_bits(100000, 5)
         items = support.soft_values(support.encode(bits))
         graph = gr.top_block()
@@ -78,7 +78,7 @@ class qa_viterbi_gpu(unittest.TestCase):
                 source.rewind()
                 sink.reset()
 
-    def test_a_device_that_does_not_exist(self):
+    def test_MissingDevice_IsRefused(self):
         with self.assertRaisesRegex(RuntimeError, "99"):
             gpufec.gpu_viterbi_pbvd(backend="cuda", device=99)
         decoder = gpufec.gpu_viterbi_pbvd(backend="auto", device=99)

@@ -56,7 +56,7 @@ def found(bits, output, start=200, count=2000):
 
 class qa_viterbi_lock(unittest.TestCase):
 
-    def test_CodeThatIsAnotherRotated_LocksAsWithout(self):
+    def test_PresetEqualToRotatedCode_ChangesNoOutput(self):
         """The code ccsds is the decoder's 171,133 with the second output inverted. With QPSK, a
         rotation converts one code into the other, so adding the preset ccsds changes no output."""
         _, values = transmitted("ccsds", 30000, 5)
@@ -65,7 +65,7 @@ class qa_viterbi_lock(unittest.TestCase):
         self.assertGreater(len(expected), 20000)
         np.testing.assert_array_equal(found, expected)
 
-    def test_finds_pairs(self):
+    def test_UnknownPairPhase_IsFound(self):
         bits, items = transmitted("dvb_1_2", 30000, 1)
         for skip in 0, 1:
             block = decoder()
@@ -86,7 +86,7 @@ class qa_viterbi_lock(unittest.TestCase):
             self.assertAlmostEqual(state["error_rate"], 0.006, delta=0.004)
             self.assertGreater(len(output), 29900)
 
-    def test_symbols_and_rates(self):
+    def test_RotatedSymbolsOfEveryRate_AreFound(self):
         for number, preset in enumerate(DVB):
             bits, items = transmitted(preset, 30000, number + 2, sigma=0.3)
             pairs = items[:len(items) // 2 * 2].reshape(-1, 2).astype(int)
@@ -104,7 +104,7 @@ class qa_viterbi_lock(unittest.TestCase):
                                      (rotation, swapped))
                     self.assertIsNotNone(found(bits, output))
 
-    def test_q_first(self):
+    def test_FirstItemQ_ReportsSwappedSymbols(self):
         bits, items = transmitted("dvb_1_2", 30000, 8)
         for first, swapped in ("i", False), ("q", True):
             output, tags, _ = run(items, decoder(lock_constellation="qpsk",
@@ -113,7 +113,7 @@ class qa_viterbi_lock(unittest.TestCase):
             self.assertEqual((lock["rotation"], lock["swapped"]), (0, swapped))
             self.assertIsNotNone(found(bits, output))
 
-    def test_frames(self):
+    def test_FramesAtAnyOffset_AreFound(self):
         """The decoder locks to terminated frames that begin at any value of the input. It finds the
         sign of the values by the zero tails of the frames."""
         frame_bits, frames = 189, 100
@@ -149,7 +149,7 @@ class qa_viterbi_lock(unittest.TestCase):
                         self.assertEqual(at, max(frame, 0) * per_frame +
                                          (bit // 8 if packed else bit))
 
-    def test_formats(self):
+    def test_SignalInEveryFormat_IsFound(self):
         bits, items = transmitted("dvb_3_4", 30000, 9)
         for soft_input, received in (
                 ("float", items.astype(np.float32) / 32),
@@ -160,7 +160,7 @@ class qa_viterbi_lock(unittest.TestCase):
             output, _, _ = run(received, decoder(preset="dvb_3_4", soft_input=soft_input))
             self.assertIsNotNone(found(bits, output))
 
-    def test_bytes(self):
+    def test_PackedOutputAfterSlip_BeginsAtAByte(self):
         bits, items = transmitted("dvb_1_2", 40000, 10)
         slip = np.delete(items, 40001)
         output, tags, _ = run(slip, decoder(packed_output=True))
@@ -171,7 +171,7 @@ class qa_viterbi_lock(unittest.TestCase):
         self.assertIsNotNone(found(bits, unpacked[:8 * second], 100, 19000))
         self.assertIsNotNone(found(bits, unpacked[8 * second:], 20300, 15000))
 
-    def test_slips_and_tags(self):
+    def test_TagsAfterSlips_MoveToTheirBits(self):
         bits, items = transmitted("dvb_1_2", 100000, 11)
         slips = [50001, 100001, 150001]
         items = np.delete(items, slips)
@@ -193,7 +193,7 @@ class qa_viterbi_lock(unittest.TestCase):
             if value > lock["first_value"] + 2:
                 self.assertEqual(offset, first + (value - lock["first_value"]) // 2)
 
-    def test_slips_all_the_time(self):
+    def test_FrequentSlips_AreReportedAndCounted(self):
         _, items = transmitted("dvb_1_2", 100000, 12)
         items = np.delete(items, np.arange(5000, len(items), 5000))
         block = decoder()
@@ -206,7 +206,7 @@ class qa_viterbi_lock(unittest.TestCase):
         self.assertGreaterEqual(len(output) * 2 + block.dropped(),
                                 len(items) - 1000 * (1 + len(tagged)))
 
-    def test_nothing_to_find(self):
+    def test_NoiseAndConstants_GiveNoLock(self):
         rng = np.random.default_rng(13)
         for items in (np.clip(rng.normal(0, 1, 300000) * 32, -127, 127).astype(np.int8),
                       np.full(300000, 17, np.int8), np.zeros(300000, np.int8)):
@@ -221,7 +221,7 @@ class qa_viterbi_lock(unittest.TestCase):
         output, _, _ = run(nan, decoder(soft_input="float"))
         self.assertEqual(len(output), 0)
 
-    def test_noise_before_costs_no_memory(self):
+    def test_LongNoiseBeforeSignal_KeepsOnlyLockMemory(self):
         rng = np.random.default_rng(14)
         bits, items = transmitted("dvb_1_2", 30000, 14)
         noise = rng.integers(-60, 60, 200001).astype(np.int8)
@@ -234,7 +234,7 @@ class qa_viterbi_lock(unittest.TestCase):
         self.assertEqual(lock["dropped"], lock["first_value"])
         self.assertIsNotNone(found(bits, output))
 
-    def test_status_now_and_then(self):
+    def test_StatusPeriod_RepeatsStatusMessages(self):
         _, items = transmitted("dvb_1_2", 30000, 15)
         for lock in "auto", "off":
             block = decoder(lock=lock, status_period_s=0.05)
@@ -255,7 +255,7 @@ class qa_viterbi_lock(unittest.TestCase):
             if lock == "auto":
                 self.assertTrue(states[-1]["locked"])
 
-    def test_refuses(self):
+    def test_WrongParameters_AreRefused(self):
         for parameters, text in (
                 (dict(lock="on"), "lock is \"on\": allowed are off and auto"),
                 (dict(lock_constellation="8psk"), "lock_constellation is \"8psk\""),
@@ -270,7 +270,7 @@ class qa_viterbi_lock(unittest.TestCase):
             with self.assertRaisesRegex(Exception, text):
                 decoder(**parameters)
 
-    def test_dvb_t_transmitter(self):
+    def test_OutputOfGrDtvCoder_IsDecoded(self):
         """The output of gr-dtv's inner coder, an independent implementation, is decoded."""
         rates = dtv.C1_2, dtv.C2_3, dtv.C3_4, dtv.C5_6, dtv.C7_8
         rng = np.random.default_rng(16)

@@ -68,7 +68,7 @@ class qa_viterbi_running(unittest.TestCase):
         self.bits = support.random_bits(20000, 1)
         self.items = support.soft_values(support.encode(self.bits))
 
-    def test_run_twice(self):
+    def test_RepeatedRuns_GiveSameOutput(self):
         source = support.vector_source(self.items)
         sink = blocks.vector_sink_b()
         graph = gr.top_block()
@@ -79,7 +79,7 @@ class qa_viterbi_running(unittest.TestCase):
             source.rewind()
             sink.reset()
 
-    def test_stop_in_the_middle_and_start_anew(self):
+    def test_RunAfterStop_BeginsANewStream(self):
         for termination, frame_bits in (("streaming", 0), ("tailbiting", 200)):
             source = gated_source(self.items.view(np.int8))
             sink = blocks.vector_sink_b()
@@ -100,7 +100,7 @@ class qa_viterbi_running(unittest.TestCase):
                                          termination=termination, frame_bits=frame_bits)
             np.testing.assert_array_equal(output, expected)
 
-    def test_lock_and_unlock_lose_nothing_of_the_block(self):
+    def test_LockAndUnlock_LoseNoTakenItem(self):
         """lock() loses only items in the buffers around the block, which the test first lets run
         empty. The block retains the items inside it."""
         source = gated_source(self.items.view(np.int8))
@@ -123,7 +123,7 @@ class qa_viterbi_running(unittest.TestCase):
         graph.wait()
         np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
 
-    def test_two_codes_in_one_flowgraph(self):
+    def test_SeveralCodesInOneFlowgraph_AreDecoded(self):
         codes = (dict(), dict(constraint_length=9, polynomials=[0o557, 0o663, 0o711]),
                  dict(puncturing="101,110", polynomials=[0o171, -0o133]))
         graph = gr.top_block()
@@ -138,7 +138,7 @@ class qa_viterbi_running(unittest.TestCase):
         for sink in sinks:
             np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
 
-    def test_a_source_that_feeds_another_sink_too(self):
+    def test_SourceWithTwoReaders_IsDecoded(self):
         source = support.vector_source(self.items)
         sink, other = blocks.vector_sink_b(), blocks.vector_sink_b()
         graph = gr.top_block()
@@ -148,7 +148,7 @@ class qa_viterbi_running(unittest.TestCase):
         np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
         np.testing.assert_array_equal(other.data(), self.items.view(np.uint8))
 
-    def test_a_slow_stream_is_not_starved(self):
+    def test_SlowStream_IsDecodedWithinLatency(self):
         """All complete parallel blocks are decoded and output, although no batch is full."""
         for packed in (True, False):
             source = gated_source(self.items.view(np.int8))
@@ -171,7 +171,7 @@ class qa_viterbi_running(unittest.TestCase):
             expected = np.packbits(self.bits) if packed else self.bits
             np.testing.assert_array_equal(sink.data(), expected)
 
-    def test_the_decoder_wakes_the_block(self):
+    def test_ReadyResult_WakesTheBlock(self):
         """The decoder wakes the block when a result is ready; the scheduler itself would call the
         block only after 250 ms."""
         source = gated_source(self.items.view(np.int8))
@@ -192,7 +192,7 @@ class qa_viterbi_running(unittest.TestCase):
         graph.wait()
         self.assertLess(min(delays), 0.2)
 
-    def test_a_sink_that_ends_early(self):
+    def test_SinkThatEndsEarly_EndsFlowgraph(self):
         graph = gr.top_block()
         sink = blocks.vector_sink_b()
         source = blocks.vector_source_b(self.items.view(np.uint8).tolist(), True)
@@ -201,7 +201,7 @@ class qa_viterbi_running(unittest.TestCase):
         graph.run()
         np.testing.assert_array_equal(sink.data(), np.packbits(self.bits)[:1000])
 
-    def test_a_slow_sink(self):
+    def test_SlowSink_GetsAllBits(self):
         source = support.vector_source(self.items)
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=1, slots=2,
                                           packed_output=False)
@@ -213,7 +213,7 @@ class qa_viterbi_running(unittest.TestCase):
         graph.run()
         np.testing.assert_array_equal(sink.data(), self.bits)
 
-    def test_setters_while_running(self):
+    def test_SettersWhileRunning_KeepOutput(self):
         values = support.soft_values(support.encode(self.bits), "float")
         source = gated_source(values)
         sink = blocks.vector_sink_b()
@@ -239,7 +239,7 @@ class qa_viterbi_running(unittest.TestCase):
         graph.wait()
         np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
 
-    def test_a_new_scale_takes_effect(self):
+    def test_NewSoftScale_ChangesOutput(self):
         """set_soft_scale() takes effect: with a tiny scale all values become erasures, with the old
         scale bits are correct again."""
         values = support.soft_values(support.encode(self.bits), "float")
@@ -265,7 +265,7 @@ class qa_viterbi_running(unittest.TestCase):
         self.assertFalse(output[4100:11900].any()) # erasures decode to zeros
         np.testing.assert_array_equal(output[12100:], self.bits[12100:])
 
-    def test_setters_do_not_wait_for_a_busy_decoder(self):
+    def test_SettersOfBusyDecoder_DoNotWait(self):
         """While all slots are in flight, the block waits without holding the setters' mutex."""
         graph = gr.top_block()
         source = blocks.vector_source_b(self.items.view(np.uint8).tolist(), True)
@@ -281,7 +281,7 @@ class qa_viterbi_running(unittest.TestCase):
         graph.wait()
         self.assertLess(waited, 5.0) # about 10 s if each call waited for the block's wait of 100 ms
 
-    def test_stop_without_input(self):
+    def test_StopWithoutInput_EndsFlowgraph(self):
         source = gated_source(self.items.view(np.int8))
         graph = gr.top_block()
         graph.connect(source, gpufec.gpu_viterbi_pbvd(backend="cpu"), blocks.null_sink(1))
@@ -290,7 +290,7 @@ class qa_viterbi_running(unittest.TestCase):
         graph.stop()
         graph.wait()
 
-    def test_blocks_come_and_go(self):
+    def test_UnusedBlocks_AreDestroyed(self):
         for _ in range(20):
             gpufec.gpu_viterbi_pbvd(backend="cpu", threads=3)
 

@@ -50,32 +50,32 @@ class qa_viterbi_stream(unittest.TestCase):
                         self.assertEqual(len(output), count)
                     np.testing.assert_array_equal(output[:certain], bits[:certain])
 
-    def test_every_length_of_three_small_batches(self):
+    def test_EveryLengthUpToThreeBatches_GivesAllBits(self):
         self.check_counts(range(0, 3 * 64 + 3), decode_length=32, overlap=42, batch=1)
 
-    def test_lengths_of_three_batches(self):
+    def test_LengthsAroundBatches_GiveAllBits(self):
         self.check_counts([0, 1, 2, 3, 5, 127, 128, 251, 254, 255, 256, 257, 258, 339, 340,
                            341, 509, 512, 521, 640, 641, 643, 768, 769], **SMALL)
 
-    def test_lengths_punctured(self):
+    def test_PuncturedLengths_GiveAllBits(self):
         self.check_counts(list(range(0, 12)) + [170, 171, 172, 173, 499, 511, 512, 513],
                           puncturing=PUNCTURED, **SMALL)
         self.check_counts(list(range(0, 17)) + [293, 439, 440, 441, 443],
                           puncturing=support.CCSDS_7_8, **SMALL)
 
-    def test_lengths_of_each_format(self):
+    def test_LengthsInEveryFormat_GiveAllBits(self):
         lengths = [0, 1, 2, 3, 4, 61, 255, 256, 257, 511, 512, 513, 769]
         for soft_input in ("float", "packed4", "uint8"):
             for puncturing in ("", PUNCTURED):
                 with self.subTest(soft_input, puncturing=puncturing):
                     self.check_counts(lengths, puncturing, soft_input, **SMALL)
 
-    def test_default_batches(self):
+    def test_LengthsAroundDefaultBatch_GiveAllBits(self):
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu")
         batch = 2 * decoder.batch() * decoder.decode_length()
         self.check_counts([batch - 1, batch, 2 * batch + 1, 3 * batch - 17])
 
-    def test_presets_without_noise(self):
+    def test_EveryPresetWithoutNoise_IsDecoded(self):
         for preset in gpufec.conv_presets():
             code = support.code_of(preset)
             bits = support.random_bits(4000, 2)
@@ -85,7 +85,7 @@ class qa_viterbi_stream(unittest.TestCase):
                 self.assertEqual(len(output), len(bits))
                 np.testing.assert_array_equal(output[:3900], bits[:3900])
 
-    def test_output_does_not_depend_on_chunks(self):
+    def test_ChunksAndBatches_GiveSameOutput(self):
         bits = support.random_bits(6000, 3)
         coded = support.encode(bits, puncturing=PUNCTURED)
         items = support.soft_values(coded, sigma=0.8, seed=3)
@@ -114,7 +114,7 @@ class qa_viterbi_stream(unittest.TestCase):
                 output, _ = support.run(source, decoder)
                 np.testing.assert_array_equal(output, expected)
 
-    def test_float_is_scaled_and_rounded(self):
+    def test_FloatValues_AreScaledAndRounded(self):
         bits = support.random_bits(3000, 4)
         coded = support.encode(bits)
         values = support.soft_values(coded, "float", sigma=0.9, seed=4)
@@ -123,7 +123,7 @@ class qa_viterbi_stream(unittest.TestCase):
         output, _ = support.decode(values, soft_input="float", soft_scale=20.0)
         np.testing.assert_array_equal(output, expected)
 
-    def test_values_that_are_no_numbers(self):
+    def test_NansAndInfinities_AreErasedOrSaturated(self):
         bits = support.random_bits(2000, 5)
         values = support.soft_values(support.encode(bits), "float")
         expected = np.packbits(bits)
@@ -137,7 +137,7 @@ class qa_viterbi_stream(unittest.TestCase):
             output, _ = support.decode(items, soft_input="float", packed_output=False)
             self.assertEqual(len(output), 501)
 
-    def test_lowest_integers(self):
+    def test_SmallestIntegers_AreSaturated(self):
         bits = support.random_bits(1000, 6)
         coded = support.encode(bits)
         for one, zero, positive_bit in ((127, -128, 1), (-128, 127, 0)):
@@ -148,7 +148,7 @@ class qa_viterbi_stream(unittest.TestCase):
             output, _ = support.decode(np.full(777, value, np.int8), packed_output=False)
             self.assertEqual(len(output), 389)
 
-    def test_exact_rates(self):
+    def test_RelativeRate_IsExact(self):
         for parameters, rate in (
                 (dict(), 1 / 16),
                 (dict(packed_output=False), 1 / 2),
@@ -163,7 +163,7 @@ class qa_viterbi_stream(unittest.TestCase):
                 decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", **parameters)
                 self.assertEqual(decoder.relative_rate(), rate)
 
-    def test_gr_fec_encoder(self):
+    def test_OutputOfGrFecEncoder_IsDecoded(self):
         """The output of gr-fec's encoder is decoded; as in gr-fec, positive values mean bit 1."""
         bits = support.random_bits(8000, 8)
         encoder = fec.cc_encoder_make(8000, 7, 2, [79, 109], 0, fec.CC_STREAMING, False)
@@ -177,7 +177,7 @@ class qa_viterbi_stream(unittest.TestCase):
         graph.run()
         np.testing.assert_array_equal(sink.data(), bits)
 
-    def test_ccsds_with_inverted_output(self):
+    def test_InvertedOutputOfCcsds_IsDecoded(self):
         code = dict(polynomials=[0o171, -0o133])
         bits = support.random_bits(5000, 9)
         items = support.soft_values(support.encode(bits, **code), sigma=0.5, seed=9)

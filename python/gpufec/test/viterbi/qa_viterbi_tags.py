@@ -45,7 +45,7 @@ class qa_viterbi_tags(unittest.TestCase):
                     self.assertEqual(offset, expected[item], f"item {item}")
                 self.assertLess(max(offset for offset, _ in found), len(output))
 
-    def test_streams_of_all_presets(self):
+    def test_TagsOfStreams_MoveToTheirStage(self):
         count = 399
         for preset in gpufec.conv_presets():
             code = support.code_of(preset)
@@ -54,7 +54,7 @@ class qa_viterbi_tags(unittest.TestCase):
             self.check_marks(items, stage, packed_output=False, **code, **SMALL)
             self.check_marks(items, stage // 8, packed_output=True, **code, **SMALL)
 
-    def test_frames_of_all_presets(self):
+    def test_TagsOfFrames_MoveToTheirStage(self):
         frame_bits = 45
         for preset in gpufec.conv_presets():
             code = support.code_of(preset)
@@ -71,7 +71,7 @@ class qa_viterbi_tags(unittest.TestCase):
                                      packed_output=packed, frame_bits=frame_bits,
                                      termination=termination, batch=2, **code)
 
-    def test_two_values_a_byte(self):
+    def test_TagsOfPacked4_MoveToTheirStage(self):
         for puncturing in ("", "101,110", support.CCSDS_7_8):
             values = 402
             stage = stage_of_values(values, [1, 1], puncturing)[::2]
@@ -80,7 +80,7 @@ class qa_viterbi_tags(unittest.TestCase):
             self.check_marks(items, stage, packed_output=False, **parameters)
             self.check_marks(items, stage // 8, packed_output=True, **parameters)
 
-    def test_an_incomplete_frame_has_no_tags(self):
+    def test_TagsOfIncompleteFrame_AreDropped(self):
         items = np.ones(2 * 52 + 30, np.int8) # two frames of 20 + 6 bits, and part of a third
         output, tags = support.decode(items, tags=marks(len(items)), frame_bits=20,
                                       termination="terminated")
@@ -88,7 +88,7 @@ class qa_viterbi_tags(unittest.TestCase):
         self.assertEqual([value for _, value in found], list(range(2 * 52)))
         self.assertEqual(found[-1][0], len(output) - 1)
 
-    def test_key_value_and_source_stay(self):
+    def test_MovedTag_KeepsKeyValueAndSource(self):
         value = pmt.to_pmt({"rssi": -3.5})
         _, tags = support.decode(np.ones(800, np.int8), tags=[(333, MARK, value)])
         tag, = [t for t in tags if pmt.eqv(t.key, MARK)]
@@ -100,7 +100,7 @@ class qa_viterbi_tags(unittest.TestCase):
         output, found = support.decode(np.ones(items, np.int8), tags=tags, **parameters)
         return support.tags_of(found, "packet_len"), len(output)
 
-    def test_lengths_become_output_lengths(self):
+    def test_LengthTags_BecomeOutputLengths(self):
         packets = [(0, 1600), (1600, 160), (1760, 2240)]
         found, total = self.lengths(packets)
         self.assertEqual(found, [(0, 100), (100, 10), (110, 140)])
@@ -110,33 +110,33 @@ class qa_viterbi_tags(unittest.TestCase):
         found, total = self.lengths([(0, 3996)], items=3996, puncturing="101,110")
         self.assertEqual(found, [(0, 2997 // 8)])
 
-    def test_lengths_of_frames(self):
+    def test_LengthTagsOfFrames_BecomeOutputLengths(self):
         items = 52 # two values for each of the 20 bits and 6 tail bits
         found, total = self.lengths([(items * f, items) for f in range(10)], 520,
                                     termination="terminated", frame_bits=20)
         self.assertEqual(found, [(3 * f, 3) for f in range(10)])
         self.assertEqual(total, 30)
 
-    def test_packets_off_the_byte_grid_add_up(self):
+    def test_LengthsOfAdjacentPackets_AddUp(self):
         packets = [(n, 100) for n in range(0, 4000, 100)]
         found, total = self.lengths(packets)
         self.assertEqual(sum(n for _, n in found), total)
         for (offset, length), (following, _) in zip(found, found[1:]):
             self.assertEqual(offset + length, following)
 
-    def test_impossible_lengths_are_dropped(self):
+    def test_ImpossibleLengths_AreDropped(self):
         found, _ = self.lengths([(0, 0), (100, -5), (200, "ten"), (300, 1.5), (400, 2**40),
                                  (500, None), (600, 160)])
         self.assertEqual(found, [(600 // 16, (600 + 160) // 16 - 600 // 16)])
 
-    def test_length_key(self):
+    def test_LengthTagKey_SelectsConvertedTags(self):
         tags = [(160, LENGTH, pmt.from_long(160)), (320, MARK, pmt.from_long(160))]
         for key, length, mark in (("", 160, 160), ("mark", 160, 10), ("packet_len", 10, 160)):
             _, found = support.decode(np.ones(800, np.int8), tags=tags, length_tag_key=key)
             self.assertEqual(support.tags_of(found, "packet_len"), [(10, length)])
             self.assertEqual(support.tags_of(found, "mark"), [(20, mark)])
 
-    def test_statistics_at_fixed_places(self):
+    def test_Statistics_HaveFixedOffsetsForAnyBatch(self):
         count = 1100000
         bits = support.random_bits(count, 4)
         sigma = 0.6
@@ -159,7 +159,7 @@ class qa_viterbi_tags(unittest.TestCase):
             self.assertEqual(found[0], found[1])
             self.assertEqual(found[0], found[2])
 
-    def test_statistics_of_frames(self):
+    def test_StatisticsOfFrames_HaveFixedOffsets(self):
         frame_bits, frames = 2**17 + 3, 12
         bits = support.random_bits(frame_bits * frames, 5)
         coded = support.encode_frames(bits, frame_bits, termination="tailbiting")

@@ -90,7 +90,7 @@ class qa_wifi(unittest.TestCase):
             with self.subTest(form):
                 yield form
 
-    def test_Encoder_DistributesBitsAsTheStandard(self):
+    def test_Encoder_DistributesBitsAsInStandard(self):
         found = []
         for form in self.each_format():
             payloads = payloads_of(form)
@@ -147,7 +147,7 @@ class qa_wifi(unittest.TestCase):
                          [(f * 12016, 12016) for f in range(4)])
         self.assertEqual(support.tags_of(tags, "inside"), [(12016 + 924 + 5, 1)])
 
-    def test_CutPpdu_CostsNoOther(self):
+    def test_TruncatedPpdu_LosesNoOther(self):
         form = 1500, 104, "1/2", False
         payloads = payloads_of(form, 3)
         coded = [encoded(p, *form[1:])[0] for p in payloads]
@@ -169,7 +169,7 @@ class qa_wifi(unittest.TestCase):
                          [False, False])
         self.assertEqual(decoder.error_count(), 2)
 
-    def test_ImpossibleFormats_AreRefusedInWords(self):
+    def test_ImpossibleFormats_AreRefusedWithReason(self):
         good = parameters_of((100, 104, "1/2", False))
         for block in gpufec.ldpc_encoder, gpufec.gpu_ldpc_dvbs2:
             for wrong, words in (
