@@ -23,6 +23,8 @@ CODES = gpufec.ldpc_code
 # rates whose denominator in lowest terms is at most LARGEST_OFFERED_DENOMINATOR.
 OFFERED_LIFTINGS = (64, 128, 256, 384)
 LARGEST_OFFERED_DENOMINATOR = 6
+CONSTELLATIONS = ("qpsk", "8psk", "16apsk", "32apsk", "8apsk", "64apsk", "128apsk", "256apsk",
+                  "pi/2-bpsk")
 SHORT_TITLES = {"DVB-S2": "S2", "DVB-S2X": "S2X", "DVB-T2": "T2", "CCSDS C2": "C2",
                 "CCSDS AR4JA": "AR4JA", "CCSDS TC": "TC", "5G NR": "NR"}
 
@@ -65,6 +67,13 @@ def modcods(standard, size, constellation):
         if works:
             found.append(rate)
     return sorted(found, key=lambda rate: rate not in CODES.rates("dvbs2", "normal"))
+
+
+def has_symbols(standard, size, rate):
+    """Raises ValueError if no constellation has this code."""
+    if not any(rate in modcods(standard, size, c) for c in CONSTELLATIONS):
+        raise ValueError(f"{standard} {size} {rate}")
+    return True
 
 
 def folded(name):
@@ -154,14 +163,14 @@ def rate_checks(standards, make):
 
 
 def constellation_checks(standards, constellations, condition):
-    for standard, size in ((s, z) for s in standards for z in ("normal", "short")
-                           if s in ("dvbs2", "dvbs2x")):
+    for standard, size in ((s, z) for s in standards if s in ("dvbs2", "dvbs2x")
+                           for z in sizes_and_rates(s, has_symbols)):
         rates = {c: quoted(modcods(standard, size, c)) for c in constellations
                  if modcods(standard, size, c)}
         table = ", ".join(f"'{folded(c)}': {values}" for c, values in rates.items())
         yield check(f"Constellation: with one of these rates in {standards[standard]} {size}",
-                    f"{condition}standard != '{standard}' or frame_size != '{size}' or rate in "
-                    f"{{{table}}}.get(constellation, ())")
+                    f"{condition}standard != '{standard}' or frame_size != '{folded(size)}' or "
+                    f"rate in {{{table}}}.get(constellation, ())")
 
 
 def size_options(standards, make):
@@ -188,14 +197,14 @@ def is_offered(size, rate):
                                   for d in range(1, LARGEST_OFFERED_DENOMINATOR + 1))
 
 
-def rate_options(standards, make, rates_of):
+def rate_options(standards, make):
     """Returns the rates with their labels. The rates of DVB-S2 normal come first, and their labels
     name no standard."""
-    options = {rate: rate for rate in rates_of("dvbs2", "normal")}
+    options = {rate: rate for rate in sizes_and_rates("dvbs2", make)["normal"]}
     places = {}
     for standard, title in standards.items():
-        for size in sizes_and_rates(standard, make):
-            for rate in rates_of(standard, size):
+        for size, rates in sizes_and_rates(standard, make).items():
+            for rate in rates:
                 if rate not in options and is_offered(size, rate):
                     places.setdefault(rate, {}).setdefault(title, []).append(size)
     for rate, where in places.items():
@@ -224,25 +233,17 @@ def with_codes(text):
     standards = {s: title for s, title in zip(fields["standard"]["options"],
                                               fields["standard"]["option_labels"])
                  if s in known}
-    make = None if len(standards) == len(known) else gpufec.bch_encoder
+    receiver = drawn["id"] == "gpufec_dvbs2_fec_receiver"
+    make = (has_symbols if receiver else
+            None if len(standards) == len(known) else gpufec.bch_encoder)
     label = fields["frame_size"]["label"]
     constellations = fields.get("constellation", {}).get("options", [])
-    receiver = drawn["id"] == "gpufec_dvbs2_fec_receiver"
-
-    def rates_of(standard, size):
-        if not receiver:
-            return sizes_and_rates(standard, make)[size]
-        if size not in ("normal", "short"):
-            return []
-        return [rate for rate in CODES.rates(standard, size)
-                if any(rate in modcods(standard, size, c) for c in constellations)]
+    assert not constellations or tuple(constellations) == CONSTELLATIONS
 
     def checks():
         condition = "" if receiver else "soft_input[:7] != 'symbols' or "
-        if receiver:
-            yield check(f"{label}: normal or short", "frame_size in ('normal', 'short')")
-        else:
-            yield from size_checks(label, standards, make, "psdu_bytes" in fields)
+        yield from size_checks(label, standards, make, "psdu_bytes" in fields)
+        if not receiver:
             yield from rate_checks(standards, make)
         if constellations:
             yield check("Constellation: one of the list, or a variable that holds one as a "
@@ -254,7 +255,7 @@ def with_codes(text):
         if name == "frame_size":
             return option_lines(size_options(standards, make))
         if name == "rate":
-            return option_lines(rate_options(standards, make, rates_of))
+            return option_lines(rate_options(standards, make))
         return sum(checks(), [])
 
     return re.sub(r"( *# Codes: (\w+)\n)(?:.*\n)*?( *# End of codes\n)",

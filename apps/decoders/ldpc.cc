@@ -8,6 +8,7 @@
 #include "bbframe/packets.h"
 #include "common/ranges.h"
 #include "demap/rule.h"
+#include "demap/vlsnr.h"
 #include "encode.h"
 #include "lab/ldpc/simulation.h"
 #include "lab/ldpc/slot_benchmark.h"
@@ -373,11 +374,20 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& fact
     values.warn_unused(
         values.text("output") == "symbols", { "constellation" }, "--output symbols");
     if (values.text("output") == "symbols") {
-        const dvb_names names(values, code);
-        encoder.map = [points = demap::make_model(names.points("output", "symbols"))](
-                          const byte_vector& bits, byte_vector& out) {
-            append_symbols(points, bits, out);
-        };
+        const auto points = dvb_names(values, code).points("output", "symbols");
+        if (points.bits == 1) {
+            encoder.map = [points](const byte_vector& bits, byte_vector& out) {
+                const auto symbols = demap::map_pi2_bpsk(points, bits);
+                const auto* const bytes =
+                    reinterpret_cast<const std::uint8_t*>(symbols.data());
+                out.insert(out.end(), bytes, bytes + symbols.size() * sizeof symbols[0]);
+            };
+        } else {
+            encoder.map = [model = demap::make_model(points)](const byte_vector& bits,
+                                                              byte_vector& out) {
+                append_symbols(model, bits, out);
+            };
+        }
     }
     return make_bit_encoder(values, encoder);
 }

@@ -39,7 +39,7 @@ positive-bit    0|1           0       the bit that a positive soft value means: 
 
 const char* const ldpc_symbol_options = R"(
 modcod        text             -        constellation and rate of symbols, such as "QPSK 1/2"; replaces --constellation and --rate
-constellation text             qpsk     constellation of symbols: qpsk, 8psk, 16apsk or 32apsk; dvbs2x has more
+constellation text             qpsk     constellation of symbols: qpsk, 8psk, 16apsk or 32apsk; dvbs2x has more, such as pi/2-bpsk of VL-SNR frames
 )";
 
 const char* const ldpc_ppdu_options = R"(
@@ -96,7 +96,7 @@ std::pair<std::string, std::string> modcod_of(const option_values& values)
     // Other options must agree with the MODCOD.
     const auto require_same = [&](const char* option, const std::string& value) {
         const auto text = values.text(option);
-        if (modcod && values.given(option) && folded(text) != value &&
+        if (modcod && values.given(option) && folded(text) != folded(value) &&
             demap::split_modcod(text) != modcod) {
             refuse_option(option,
                           '"' + text + '"',

@@ -199,7 +199,13 @@ class qa_decode_symbols(unittest.TestCase):
                                  (["--rate", "8psk 3/4"], 10),
                                  (["--constellation", "8psk", "--rate", "3/4"], 10),
                                  (["--standard", "dvbs2x", "--modcod", "64APSK 7/9"], 18.5),
-                                 (["--standard", "dvbs2x", "--modcod", "128APSK 135/180"], 21)):
+                                 (["--standard", "dvbs2x", "--modcod", "128APSK 135/180"], 21),
+                                 (["--standard", "dvbs2x", "--modcod", "pi/2-BPSK 1/3",
+                                   "--frame-size", "vl-snr medium"], -2.5),
+                                 (["--standard", "dvbs2x", "--rate", "11/45", "--constellation",
+                                   "PI/2_BPSK", "--frame-size", "vl-snr short sf2"], -6.5),
+                                 (["--standard", "dvbs2x", "--rate", "2/9", "--frame-size",
+                                   "vl-snr normal"], -1.5)):
             described = json.loads(run("encode", "ldpc", *options, "--json", "-", os.devnull,
                                        os.devnull).stdout)["options"]
             message = random.Random(5).randbytes(described["k"] // 8 * 2)
@@ -279,6 +285,10 @@ class qa_decode_symbols(unittest.TestCase):
     def test_ImpossibleOptions_AreRefusedByName(self):
         for words, arguments in (
                 ('--constellation is "8psk"', ["decode", "ldpc", "--modcod", "8PSK 1/2"]),
+                ('--constellation is "qpsk": no MODCOD has this constellation at rate 1/5 in '
+                 "vl-snr short frames, allowed: pi/2-bpsk",
+                 ["decode", "ldpc", "--standard", "dvbs2x", "--frame-size", "vl-snr short",
+                  "--rate", "1/5"]),
                 ('--modcod is "turbo"', ["decode", "ldpc", "--modcod", "turbo"]),
                 ('--rate is "7/9"', ["decode", "ldpc", "--modcod", "QPSK 7/9"]),
                 ('--soft-input is "symbols": allowed with --standard dvbs2',

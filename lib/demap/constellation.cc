@@ -102,10 +102,39 @@ const std::vector<modcod>& modcods()
     return all;
 }
 
+const std::vector<modcod>& vlsnr_modcods()
+{
+    static const auto all = [] {
+        std::vector<modcod> made{ { "dvbs2x", "qpsk", "2/9", "vl-snr normal" } };
+        const auto add = [&](const char* size, const std::vector<std::string>& rates) {
+            for (const auto& rate : rates) {
+                made.push_back({ "dvbs2x", "pi/2-bpsk", rate, size });
+            }
+        };
+        add("vl-snr medium", { "1/5", "11/45", "1/3" });
+        add("vl-snr short sf2", { "1/5", "11/45" });
+        add("vl-snr short", { "1/5", "4/15", "1/3" });
+        return made;
+    }();
+    return all;
+}
+
+bool is_vlsnr(const std::string& frame_size)
+{
+    return frame_size.rfind("vl-snr", 0) == 0;
+}
+
 namespace {
 
-const name_list constellations = { "qpsk",  "8psk",   "16apsk",  "32apsk",
-                                   "8apsk", "64apsk", "128apsk", "256apsk" };
+const name_list constellations = { "qpsk",   "8psk",    "16apsk",  "32apsk",   "8apsk",
+                                   "64apsk", "128apsk", "256apsk", "pi/2-bpsk" };
+
+// Returns the list of the MODCODs with this frame size.
+const std::vector<modcod>& modcods_of(const std::string& frame_size)
+{
+    return is_vlsnr(frame_size) ? vlsnr_modcods() : modcods();
+}
+
 const std::vector<place>* const places_dvbs2[] = { &qpsk, &psk8, &apsk16, &apsk32 };
 
 constellation make_dvbs2x(const dvbs2x_constellation& from)
@@ -132,11 +161,18 @@ std::optional<std::pair<std::string, std::string>> split_modcod(const std::strin
     auto joined = folded(text);
     joined.erase(std::remove(joined.begin(), joined.end(), ' '), joined.end());
     for (const auto& name : constellations) {
-        if (joined.size() > name.size() && joined.compare(0, name.size(), name) == 0) {
-            return std::make_pair(name, joined.substr(name.size()));
+        const auto begin = folded(name);
+        if (joined.size() > begin.size() && joined.compare(0, begin.size(), begin) == 0) {
+            return std::make_pair(name, joined.substr(begin.size()));
         }
     }
     return {};
+}
+
+std::string constellation_named(const std::string& text)
+{
+    const auto found = find_name(text, constellations);
+    return found ? constellations[*found] : text;
 }
 
 bool is_of(const modcod& m, const std::string& standard)
@@ -146,12 +182,19 @@ bool is_of(const modcod& m, const std::string& standard)
 
 void refuse_constellation(const std::string& name,
                           const std::string& rate,
-                          const std::string& frame_size)
+                          const std::string& frame_size,
+                          const std::string& standard)
 {
+    std::string allowed;
+    for (const auto& m : modcods_of(frame_size)) {
+        if (m.rate == rate && m.frame_size == frame_size && is_of(m, standard)) {
+            allowed += (allowed.empty() ? ", allowed: " : ", ") + m.name;
+        }
+    }
     refuse("constellation",
            '"' + name + '"',
            "no MODCOD has this constellation at rate " + rate + " in " + frame_size +
-               " frames");
+               " frames" + allowed);
 }
 
 constellation make_constellation(const std::string& given_name,
@@ -159,14 +202,25 @@ constellation make_constellation(const std::string& given_name,
                                  const std::string& frame_size,
                                  const std::string& standard)
 {
-    const auto index = index_of_name("constellation", given_name, constellations);
+    const auto index = index_of_name("constellation",
+                                     given_name,
+                                     constellations,
+                                     "allowed are",
+                                     "docs/reference/dvb.md");
     const auto& name = constellations[index];
-    const auto found = std::find_if(modcods().begin(), modcods().end(), [&](auto& m) {
+    const auto& all = modcods_of(frame_size);
+    const bool known = std::any_of(all.begin(), all.end(), [&](const auto& m) {
         return m.name == name && m.rate == rate && m.frame_size == frame_size &&
                is_of(m, standard);
     });
-    if (found == modcods().end()) {
-        refuse_constellation(name, rate, frame_size);
+    if (!known) {
+        refuse_constellation(name, rate, frame_size, standard);
+    }
+    if (name == "pi/2-bpsk") {
+        const auto point = std::polar(1.0, pi / 4);
+        return {
+            name, 1, { point, -point }, { 0 }, frame_size == "vl-snr short sf2" ? 2u : 1u
+        };
     }
     for (const auto& c : dvbs2x_constellations()) {
         if (name == c.name && rate == c.rate && frame_size == c.frame_size) {

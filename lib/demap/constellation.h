@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Constellations, bit interleaving and MODCODs of DVB-S2 and S2X: EN 302 307-1 and EN 302
- * 307-2, 5.3.3, 5.4. */
+/* Constellations, bit interleaving, spreading and MODCODs of DVB-S2 and S2X: EN 302 307-1
+ * and EN 302 307-2, 5.3.3, 5.4. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_CONSTELLATION_H
 #define INCLUDED_GPUFEC_DEMAP_CONSTELLATION_H
@@ -19,11 +19,14 @@ namespace gr::gpufec::demap {
 struct constellation {
     std::string name;
     unsigned bits; //!< number of bits per symbol
-    //! Points in the order of their labels; mean energy 1.
+    //! Points in the order of their labels; mean energy 1. For π/2-BPSK, they are the
+    //! points of the first symbol of a frame.
     std::vector<std::complex<double>> points;
     //! Interleaver column of each bit of a label, the first bit first. QPSK is not
     //! interleaved and does not use the columns.
     std::vector<unsigned> columns;
+    //! Number of consecutive symbols that carry the same bits.
+    unsigned spreading = 1;
 
     //! Returns the mean of the fourth power of magnitudes.
     double kurtosis() const;
@@ -32,7 +35,7 @@ struct constellation {
     std::size_t frame_symbols(std::size_t frame_bits) const
     {
         const auto count = (frame_bits + bits - 1) / bits;
-        return bits == 7 ? (count + 89) / 90 * 90 : count;
+        return bits == 7 ? (count + 89) / 90 * 90 : count * spreading;
     }
     double peak() const; //!< largest magnitude of a point
 };
@@ -42,7 +45,7 @@ struct modcod {
     std::string standard; //!< "dvbs2", or "dvbs2x" for its additions
     std::string name; //!< name of the constellation: "qpsk", "8psk", "8apsk", "16apsk" …
     std::string rate;       //!< code rate as in the name of the LDPC code
-    std::string frame_size; //!< "normal" or "short"
+    std::string frame_size; //!< "normal" or "short"; of VL-SNR frames "vl-snr normal" …
 };
 
 //! Returns all MODCODs except those of VL-SNR frames.
@@ -50,14 +53,23 @@ const std::vector<modcod>& modcods();
 //! Returns the constellation and the rate of a text such as "QPSK 1/2" or "8psk3/4", or
 //! nothing for other texts. The rate is not checked.
 std::optional<std::pair<std::string, std::string>> split_modcod(const std::string& text);
+//! Returns the MODCODs of VL-SNR frames: EN 302 307-2, table 18a.
+const std::vector<modcod>& vlsnr_modcods();
+//! Returns whether a frame size is that of VL-SNR frames.
+bool is_vlsnr(const std::string& frame_size);
+//! Returns the name of a constellation that equals \p text after folded(), or \p text if
+//! there is none.
+std::string constellation_named(const std::string& text);
 //! Returns whether a standard has a MODCOD. DVB-S2X includes the MODCODs of DVB-S2.
 bool is_of(const modcod& m, const std::string& standard);
 
-//! Reports that no MODCOD has this constellation, rate and frame size.
+//! Reports that no MODCOD of a standard has this constellation, rate and frame size, and
+//! which constellations have this rate and frame size.
 //! \throws std::invalid_argument always
 [[noreturn]] void refuse_constellation(const std::string& name,
                                        const std::string& rate,
-                                       const std::string& frame_size);
+                                       const std::string& frame_size,
+                                       const std::string& standard = "dvbs2x");
 
 /*!
  * \brief Returns a constellation for the LDPC code of a rate and frame size.

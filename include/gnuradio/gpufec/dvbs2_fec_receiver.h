@@ -20,13 +20,14 @@ namespace gr::gpufec {
 //! of Python; enumerators have the same names, except automatic ("auto").
 struct dvbs2_fec_receiver_options {
     // Code
-    //! "normal" or "short"
+    //! "normal" or "short"; with dvbs2x also "vl-snr normal", "vl-snr medium", "vl-snr
+    //! short" and "vl-snr short sf2"
     std::string frame_size = "normal";
     //! "1/4" to "9/10"; with dvbs2x also further rates, such as "90/180"; or a MODCOD
     //! such as "8PSK 3/4", which sets \p constellation too
     std::string rate = "1/2";
     //! "qpsk", "8psk", "16apsk" or "32apsk"; with dvbs2x also "8apsk", "64apsk",
-    //! "128apsk" and "256apsk"
+    //! "128apsk", "256apsk" and, in VL-SNR frames, "pi/2-bpsk"
     std::string constellation = "qpsk";
 
     // Input
@@ -91,8 +92,9 @@ struct dvbs2_fec_receiver_options {
  * The output is the bytes of transport-stream packets, 188 per packet.
  *
  * The block receives the MODCODs of DVB-S2 (ETSI EN 302 307-1, table 12) and, with
- * \p standard "dvbs2x", of DVB-S2X (EN 302 307-2, table 17a) in normal and short frames,
- * but not VL-SNR.
+ * \p standard "dvbs2x", of DVB-S2X (EN 302 307-2, tables 17a and 18a). Symbols of VL-SNR
+ * frames are described at gpu_ldpc_dvbs2; with \p acm, such frames are received only if
+ * \p frame_size is one of theirs, and then no others.
  *
  * With \p acm, a tag on the first symbol of a frame selects the MODCOD of this frame and
  * of the frames after it. A tag \c XFECFRAME, as set by gr-dvbs2rx, has a MODCOD of

@@ -171,7 +171,7 @@ struct gpu_ldpc_dvbs2_options {
 
     // Input
     //! constellation of symbols: "qpsk", "8psk", "16apsk" or "32apsk"; with dvbs2x also
-    //! "8apsk", "64apsk", "128apsk" and "256apsk"
+    //! "8apsk", "64apsk", "128apsk", "256apsk" and, in VL-SNR frames, "pi/2-bpsk"
     std::string constellation = "qpsk";
     //! source of the symbols' Es/N0: "estimated" from each frame; "given" by \p esn0_db;
     //! or "tag": tags of key esn0_db (double) set it for the frames that follow
@@ -252,9 +252,16 @@ struct gpu_ldpc_dvbs2_options {
  * the input is the symbols of XFECFRAMEs from the demodulator, descrambled and without
  * pilots. The constellations are QPSK, 8PSK, 16APSK and 32APSK (EN 302 307-1, 5.4), with
  * dvbs2x also 8APSK, 64APSK, 128APSK and 256APSK (EN 302 307-2, 5.4; normal and short
- * frames, not VL-SNR). The block demaps and deinterleaves the symbols. The amplitude is
- * estimated from each frame, and also the Es/N0 unless \p esn0 names another source. With
- * \p acm, tags can select the constellation of each frame too.
+ * frames). The block demaps and deinterleaves the symbols. The amplitude is estimated
+ * from each frame, and also the Es/N0 unless \p esn0 names another source. With \p acm,
+ * tags can select the constellation of each frame too.
+ *
+ * VL-SNR frames (EN 302 307-2, 5.5.2.6) have symbols of π/2-BPSK (\p constellation
+ * "pi/2-bpsk") or, in "vl-snr normal" frames, of QPSK: 30780 symbols, or 14976 in "vl-snr
+ * short" frames, without PLHEADER, VL-SNR header and pilots, descrambled (scrambling
+ * changes only the sign of symbols of π/2-BPSK). In "vl-snr short sf2" frames a bit has
+ * two symbols, which the block adds. Es/N0 is that of a transmitted symbol. These symbols
+ * require \p io "host". With \p acm, tags select among VL-SNR frames only.
  *
  * With \p output "llr" or "extrinsic" the output is N LLRs per frame as int8, one for
  * each bit of the codeword, sent or not: posterior LLRs after the last iteration, or

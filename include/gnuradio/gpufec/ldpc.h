@@ -372,7 +372,9 @@ enum class ldpc_demapper {
 GPUFEC_API ldpc_demapper ldpc_demapper_from_string(const std::string& name);
 
 //! A constellation of DVB-S2 or S2X: its name, such as "16apsk", and the rate and frame
-//! size of the LDPC code, on which the radii of APSK depend.
+//! size of the LDPC code, on which the radii of APSK depend. VL-SNR frames have
+//! "pi/2-bpsk" or, with frame size "vl-snr normal", "qpsk"; with frame size "vl-snr short
+//! sf2", a bit has two symbols (EN 302 307-2, 5.5.2.6).
 struct ldpc_constellation {
     std::string name, rate, frame_size = "normal";
 };
@@ -409,6 +411,7 @@ struct ldpc_options : run_options {
     ldpc_symbols symbols = ldpc_symbols::none;
     ldpc_demapper demapper = ldpc_demapper::log_map;
     //! Constellations of symbol input, at least one; select() refers to them by index.
+    //! Either all of them or none are of VL-SNR frames.
     std::vector<ldpc_constellation> constellations;
 };
 

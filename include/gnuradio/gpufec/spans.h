@@ -120,9 +120,11 @@ public:
         : d_data(data), d_size(size), d_type(item_type_at(data))
     {
     }
-    template <class Container,
-              class Data = decltype(std::data(std::declval<Container&>())),
-              class = std::enable_if_t<std::is_convertible_v<Data, Void*>>>
+    template <
+        class Container,
+        class Data = decltype(std::data(std::declval<Container&>())),
+        class = std::enable_if_t<std::is_convertible_v<Data, Void*>>,
+        class = std::enable_if_t<!std::is_same_v<std::decay_t<Container>, item_span>>>
     item_span(Container&& c) : item_span(std::data(c), std::size(c))
     {
     }

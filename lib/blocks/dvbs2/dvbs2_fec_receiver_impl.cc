@@ -23,7 +23,15 @@ void check(const dvbs2_fec_receiver_options& given)
                 given.soft_input,
                 { { "symbols", 0 }, { "symbols16", 1 }, { "symbols8", 2 } });
     choose<int>("standard", given.standard, { { "dvbs2", 0 }, { "dvbs2x", 1 } });
-    choose<int>("frame_size", given.frame_size, { { "normal", 0 }, { "short", 1 } });
+    name_list sizes{ "normal", "short" };
+    if (folded(given.standard) == "dvbs2x") {
+        for (const auto& m : demap::vlsnr_modcods()) {
+            if (sizes.back() != m.frame_size) {
+                sizes.push_back(m.frame_size);
+            }
+        }
+    }
+    known_name("frame_size", given.frame_size, sizes);
 }
 
 gpu_ldpc_dvbs2_options decoder_options(const dvbs2_fec_receiver_options& given)

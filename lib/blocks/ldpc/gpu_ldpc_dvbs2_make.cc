@@ -65,12 +65,14 @@ struct code_list {
 };
 
 // Returns the constellation of the first frame, then its variants for the other code
-// rates and, with ACM, all other constellations.
+// rates and, with ACM, all other constellations, those of VL-SNR frames if the first
+// frame is one.
 std::vector<ldpc_constellation>
 constellations_of(const std::string& standard, const ldpc_constellation& first, bool acm)
 {
     std::vector<ldpc_constellation> all{ first };
-    for (const auto& m : demap::modcods()) {
+    for (const auto& m :
+         demap::is_vlsnr(first.frame_size) ? demap::vlsnr_modcods() : demap::modcods()) {
         const bool wanted =
             demap::is_of(m, standard) &&
             (acm || (m.name == first.name && m.frame_size == first.frame_size));
@@ -97,7 +99,7 @@ code_names named_code(const gpu_ldpc_dvbs2_options& given)
         return { given.standard, given.frame_size, given.rate, given.constellation };
     }
     const auto modcod = demap::split_modcod(given.rate);
-    const auto symbols = folded(given.constellation);
+    const auto symbols = demap::constellation_named(given.constellation);
     if (modcod && symbols != "qpsk" && symbols != modcod->first) {
         refuse("rate",
                '"' + given.rate + '"',
@@ -129,6 +131,11 @@ void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
         }
         demap::make_constellation(
             names.constellation, names.rate, names.frame_size, names.standard);
+        if (demap::is_vlsnr(names.frame_size) && given.io != port_memory::host) {
+            refuse("frame_size",
+                   '"' + names.frame_size + '"',
+                   "symbols of VL-SNR frames require io host");
+        }
     }
     if (given.output == ldpc_output::bbframe &&
         !(as_in_standard && has_bch(names.standard, names.frame_size))) {
@@ -149,6 +156,13 @@ void check_ppdu(const gpu_ldpc_dvbs2_options& given)
                "allowed with output message, LLRs as input and io host, without acm, "
                "named_codes and llr_pdu");
     }
+}
+
+// Returns whether a stream of symbols can have frames of both sizes. There are no symbols
+// of medium frames.
+bool suits(const std::string& size, const std::string& first)
+{
+    return size != "medium" && demap::is_vlsnr(size) == demap::is_vlsnr(first);
 }
 
 // Returns the code of the first frame, then those that tags and set_code() can select.
@@ -175,9 +189,8 @@ code_list codes_of(const gpu_ldpc_dvbs2_options& given, const code_names& names)
     const bool bbframe = given.output == ldpc_output::bbframe;
     if (given.acm && many) {
         for (const auto& size : ldpc_code::frame_sizes(names.standard)) {
-            const bool wanted =
-                (!bbframe || has_bch(names.standard, size)) &&
-                (!has_symbols(given) || size == "normal" || size == "short");
+            const bool wanted = (!bbframe || has_bch(names.standard, size)) &&
+                                (!has_symbols(given) || suits(size, names.frame_size));
             if (wanted && (from_file || size != names.frame_size)) {
                 list.add_others(names.standard, size, "");
             }

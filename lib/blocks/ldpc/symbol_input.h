@@ -63,18 +63,13 @@ public:
     const std::string& constellation() const { return d_all[d_selected].what.name; }
     const std::string& first() const { return d_all[0].what.name; }
 
-    //! Returns the number of symbols in a frame of \p bits bits.
-    std::size_t symbols(std::size_t bits) const
-    {
-        const auto each = d_all[d_selected].points.bits;
-        return (bits + each - 1) / each;
-    }
-    //! Returns the index within the frame of the code bit that becomes label bit 0 of
-    //! \p symbol.
+    //! Returns the index within the frame of \p bits sent bits of the bit that becomes
+    //! label bit 0 of \p symbol.
     std::size_t bit_of(std::size_t symbol, std::size_t bits) const
     {
         const auto& c = d_all[d_selected].points;
-        return c.bits == 2 ? 2 * symbol : c.columns[0] * symbols(bits) + symbol;
+        const auto count = (bits + c.bits - 1) / c.bits; // symbols, without dummies
+        return c.bits == 2 ? 2 * symbol : c.columns[0] * count + symbol / c.spreading;
     }
 
     bool level_is_given() const { return !std::isnan(d_first_esn0_db); }

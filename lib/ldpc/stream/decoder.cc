@@ -7,6 +7,7 @@
 #include "common/ranges.h"
 #include "decoder_impl.h"
 #include "sent_values.h"
+#include "vlsnr_decoder.h"
 #include <algorithm>
 #include <cstring>
 
@@ -406,6 +407,9 @@ void ldpc_decoder_impl::restart()
 
 ldpc_decoder::sptr ldpc_decoder::make(const ldpc_options& options, decoder_hooks hooks)
 {
+    if (has_vlsnr_symbols(options)) {
+        return make_vlsnr_decoder(options, std::move(hooks));
+    }
     return make_process_bound<ldpc_decoder_impl>(options, std::move(hooks));
 }
 

@@ -97,7 +97,7 @@ std::size_t frame_judge::item_bytes() const
 std::size_t frame_judge::frame_items() const
 {
     const auto& code = d_options.codes[d_code];
-    return of_symbols() ? d_constellations[d_points].frame_symbols(code.n())
+    return of_symbols() ? d_constellations[d_points].frame_symbols(code.sent())
                         : code.sent();
 }
 
@@ -361,7 +361,8 @@ void frame_judge::judge_symbols()
         return;
     }
     const auto how = make_method(d_options.demapper);
-    d_syndrome = syndrome_of(code, llrs_of(points, how, declared, code.n(), d_tried), 0);
+    d_syndrome =
+        syndrome_of(code, llrs_of(points, how, declared, code.sent(), d_tried), 0);
     if (d_valid == 0 && better_symbols(code,
                                        points,
                                        declared,
@@ -372,7 +373,9 @@ void frame_judge::judge_symbols()
     if (judge_phase(declared) || judge_symbol_format()) {
         return;
     }
-    for (unsigned parts = 1; parts < 8; ++parts) {
+    // PLFRAMEs of VL-SNR frames have other headers and pilots.
+    const bool vlsnr = demap::is_vlsnr(d_options.constellations[0].frame_size);
+    for (unsigned parts = 1; parts < 8 && !vlsnr; ++parts) {
         const plframe_parts p{ bool(parts & 4), bool(parts & 2), bool(parts & 1) };
         if (better_symbols(code, points, without(p, declared, frame_items()), p.mend())) {
             return;
@@ -437,7 +440,8 @@ bool frame_judge::judge_modcods(const symbol_vector& symbols)
     const auto size =
         name.substr(standard.size() + 1, name.rfind(' ') - standard.size() - 1);
     for (const bool same_size : { true, false }) {
-        for (const auto& m : demap::modcods()) {
+        for (const auto& m :
+             demap::is_vlsnr(size) ? demap::vlsnr_modcods() : demap::modcods()) {
             if (!demap::is_of(m, standard) || (m.frame_size == size) != same_size) {
                 continue;
             }
@@ -470,9 +474,9 @@ bool frame_judge::better_symbols(const ldpc_code& code,
                                  const std::string& mend)
 {
     const auto how = make_method(d_options.demapper);
-    const auto first = llrs_of(points, how, symbols, code.n(), 1);
+    const auto first = llrs_of(points, how, symbols, code.sent(), 1);
     return syndrome_of(code, first, 0).z >= certain_z &&
-           better(code, llrs_of(points, how, symbols, code.n(), d_tried), 0, mend);
+           better(code, llrs_of(points, how, symbols, code.sent(), d_tried), 0, mend);
 }
 
 frame_judge::syndrome frame_judge::syndrome_of(const ldpc_code& code,

@@ -3,11 +3,12 @@
 
 /* Reads, rotates and demaps symbols for frame_judge, and removes parts of PLFRAMEs. */
 
-#include "demap/demapper.h"
+#include "demap/vlsnr.h"
 #include "symbol_readings.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 namespace gr::gpufec::ldpc {
 
@@ -116,19 +117,30 @@ std::vector<float> llrs_of(const demap::constellation& points,
                            unsigned frame_bits,
                            std::size_t max_frames)
 {
-    const auto model = demap::make_model(points);
+    std::optional<demap::model> model;
+    std::optional<demap::vlsnr_demapper> bpsk;
+    if (points.bits == 1) {
+        bpsk.emplace(points, how, demap::symbol_format::float32);
+    } else {
+        model = demap::make_model(points);
+    }
     const auto length = points.frame_symbols(frame_bits);
     const auto frames = std::min(max_frames, symbols.size() / length);
     std::vector<float> nats;
     std::vector<std::int8_t> steps(frame_bits);
     for (std::size_t f = 0; f < frames; ++f) {
-        demap::reference_demap(model,
-                               how,
-                               demap::symbol_format::float32,
-                               symbols.data() + f * length,
-                               frame_bits,
-                               demap::estimated,
-                               steps.data());
+        const auto* const frame = symbols.data() + f * length;
+        if (bpsk) {
+            bpsk->demap(frame, frame_bits, std::nan(""), steps.data());
+        } else {
+            demap::reference_demap(*model,
+                                   how,
+                                   demap::symbol_format::float32,
+                                   frame,
+                                   frame_bits,
+                                   demap::estimated,
+                                   steps.data());
+        }
         for (const auto step : steps) {
             nats.push_back(float(step) / demap::steps_per_nat);
         }

@@ -572,7 +572,7 @@ class qa_symbols(unittest.TestCase):
                 (dict(s2x, rate="90/180", frame_size="short"), 'rate is "90/180": 1/2.\nallowed with'),
                 (dict(frame_size="medium"), 'frame_size is "medium": allowed are normal and sh'),
                 (dict(s2x, frame_size="medium", rate="1/5"), 'frame_size is "medium"'),
-                (dict(s2x, frame_size="vl-snr normal", rate="2/9"), 'is "vl-snr normal": allo'),
+                (dict(frame_size="vl-snr normal", rate="2/9"), 'is "vl-snr normal": allo'),
                 (dict(constellation="64apsk", rate="4/5"), 'constellation is "64apsk": no MODCOD'),
                 (dict(constellation="16apsk", rate="3/5"),
                  "no MODCOD has this constellation at rate 3/5 in normal"),
@@ -580,7 +580,7 @@ class qa_symbols(unittest.TestCase):
                  "no MODCOD has this constellation at rate 4/5 in short"),
                 (dict(s2x, constellation="8psk", rate="90/180"),
                  "no MODCOD has this constellation at rate 90/180"),
-                (dict(s2x, constellation="512apsk"), 'constellation is "512apsk": allowed are')):
+                (dict(s2x, constellation="512apsk"), 'constellation is "512apsk": .*\n.*see docs')):
             with self.assertRaisesRegex(ValueError, text):
                 gpufec.dvbs2_fec_receiver(**wrong)
         for right in dict(constellation="64apsk", rate="4/5"), dict(constellation="16apsk",

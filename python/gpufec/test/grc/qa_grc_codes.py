@@ -38,7 +38,9 @@ WRONG_LDPC = [
 WRONG_LDPC_DECODERS = [
     (dict(soft_input="symbols", constellation="32apsk", rate="1/4"), "Constellation: "),
     (dict(soft_input="symbols", standard="dvbs2x", frame_size="medium", rate="1/3"),
-     "Soft input: symbols only with normal or short frames"),
+     "Soft input: symbols only with DVB-S2 or S2X .except medium frames.,"),
+    (dict(soft_input="symbols", standard="dvbs2x", frame_size="vl-snr short", rate="1/3"),
+     "Constellation: with one of these rates in DVB-S2X vl-snr short"),
     (dict(soft_input="symbols", punctured="[0]"), "Soft input: .*without punctured"),
     (dict(output="bbframe", standard="wifi", frame_size="648"), "Output: BBFRAMEs only with"),
     (dict(output="bbframe", standard="dvbs2x", frame_size="medium", rate="1/3"),
@@ -65,6 +67,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
         for right in (dict(), dict(rate="3/5", frame_size="short"), dict(rate="'3/5'"),
                       dict(soft_input="symbols", constellation="'8PSK'.lower()", rate="3/5"),
                       dict(soft_input="symbols", constellation="'QPSK'", frame_size="Short"),
+                      dict(soft_input="symbols", constellation="pi/2-bpsk", standard="dvbs2x",
+                           frame_size="vl-snr short", rate="4/15"),
                       dict(output="bbframe", frame_size="NORMAL"),
                       dict(constellation="no_variable"), # not used for LLR input
                       dict(standard="file", code_file="some.alist", rate="no_variable")):
@@ -318,8 +322,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertEqual({rate: decoder_is_red(**code, rate=rate) for rate in red}, red)
             count += list(red.values()).count(False)
         # DVB-S2 and S2X have the MODCODs of EN 302 307-1, table 12, for normal (28) and short (24)
-        # frames; S2X also has those of EN 302 307-2 except VL-SNR (38 and 17).
-        self.assertEqual(count, 2 * (28 + 24) + 38 + 17)
+        # frames; S2X also has those of EN 302 307-2 (38 and 17), and 9 of VL-SNR frames.
+        self.assertEqual(count, 2 * (28 + 24) + 38 + 17 + 9)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,29 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The decoder of symbols of VL-SNR frames. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_STREAM_VLSNR_DECODER_H
+#define INCLUDED_GPUFEC_LDPC_STREAM_VLSNR_DECODER_H
+
+#include <gnuradio/gpufec/ldpc.h>
+
+namespace gr::gpufec::ldpc {
+
+//! Returns whether the input is the symbols of VL-SNR frames.
+//! \throws std::invalid_argument if only some of the constellations are of VL-SNR frames
+bool has_vlsnr_symbols(const ldpc_options& options);
+
+/*!
+ * \brief Makes a decoder of symbols of VL-SNR frames.
+ *
+ * The thread that pushes symbols demaps them, and an inner decoder receives LLRs. One
+ * core demaps many more symbols per second than a carrier at such a low Es/N0 has, and
+ * the host fills in punctured and shortened bits in any case.
+ * \throws std::invalid_argument if an option is not allowed
+ */
+ldpc_decoder::sptr make_vlsnr_decoder(const ldpc_options& options, decoder_hooks hooks);
+
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_STREAM_VLSNR_DECODER_H */
