@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* CUDA kernel of the linear form (one lattice per word for all drifts, see linear() in
- * lab/sync_map/reference.h) for any word length and alphabet. Words are cut into
+ * sync_map/model/reference.h) for any word length and alphabet. Words are cut into
  * segments. The last lattice row of each segment goes through device memory to the next
  * segment. */
 
