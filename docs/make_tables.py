@@ -63,7 +63,8 @@ def viterbi_batches():
               "K=7 1/2", "K=7 1/2, two rounds"]
     chosen = sorted((r for r in rows if r["row"] in wanted), key=lambda r: r["batch_bits"])
     return table(
-        ["bits per batch", "batch (parallel blocks)", "D", "one batch alone", "batches in flight"],
+        ["bits per batch", "batch (parallel blocks)", "D", "time of one batch alone",
+         "rate of batches in flight"],
         [[f"{r['batch_bits']:,}", f"{r['batch']:,}", r["decode_length"],
           f"{three(1e3 * r['batch_latency_s'])} ms", rate(median(r, "host to host"))]
          for r in chosen])
@@ -80,8 +81,8 @@ def ldpc_rows():
 
 def ldpc_batches():
     return table(
-        ["batch (frames)", "layered, one batch alone", "in flight", "flooding, one batch alone",
-         "in flight"],
+        ["batch (frames)", "layered, one batch alone", "layered, in flight",
+         "flooding, one batch alone", "flooding, in flight"],
         [[batch] + [text for schedule in ("layered", "flooding") for text in
                     (f"{three(1e3 * r[schedule]['batch_latency_s'])} ms",
                      rate(median(r[schedule], "host to host")))]
@@ -91,7 +92,7 @@ def ldpc_batches():
 def ldpc_delay():
     found = load("ldpc-latency-cpu-epyc.json")["rows"]
     return table(
-        ["`batch`", "`max_latency_ms`", "median", "most"],
+        ["`batch`", "`max_latency_ms`", "median", "maximum"],
         [[r["batch"] or f"0 ({r['frames_a_batch']})", f"{r['max_latency_ms']:g}",
           f"{r['median_ms']:.0f} ms", f"{r['most_ms']:.0f} ms"] for r in found])
 
@@ -148,7 +149,7 @@ def beside_gr_fec():
 def gr_fec_kernels():
     processor = load("viterbi-vs-gr-fec.json", "viterbi-vs-volk")["device"]["processor"]
     fastest, _, rates = beside_gr_fec()
-    return table(["decoder", f"per second of processor time, {processor}", "times gr-fec's fastest"],
+    return table(["decoder", f"rate on one thread, {processor}", "ratio to gr-fec's fastest"],
                  [[name, rate(r), f"{r / fastest:.2f}"] for name, r in rates.items()])
 
 
@@ -248,7 +249,7 @@ def array_rates():
     def cell(*key):
         return f"{rates[key]:,.0f}" if key in rates else "—"
     return table(
-        ["Mb/s, frames per call"] + ["pinned" if way == "page-locked" else way for way in ways],
+        ["decoder, frames per call"] + ["pinned" if way == "page-locked" else way for way in ways],
         [[f"{name}, {frames:,}"] + [cell(key, way, frames) for way in ways]
          for name, key, counts in (("Viterbi", "viterbi", (1, 100, 10000, 100000)),
                                    ("LDPC", "ldpc", (1, 100, 10000)),
@@ -262,7 +263,7 @@ def workers():
              for name in ("dask", "zeromq")}
     return table(
         ["workers"] + [f"{name}, {what}" for name in ("Dask", "gr-zeromq")
-                       for what in ("Mb/s", "times one")],
+                       for what in ("Mb/s", "ratio to one worker")],
         [[n] + [text for name in ("dask", "zeromq")
                 for text in (f"{found[name][n]['mbps']:.1f}", f"{found[name][n]['speed_up']:.2f}")]
          for n in found["dask"]])
@@ -396,7 +397,7 @@ def readme_steps():
 
 def arm64_instructions():
     """Tabulates the instructions that the CPU kernels execute on 64-bit Arm."""
-    return table(["kernel", "instructions", "per"],
+    return table(["kernel", "instructions", "counted per"],
                  [[f"`{row['kernel']}`", three(row["instructions"]), row["unit"]]
                   for row in load("instructions.json", "arm64-instructions")["rows"]])
 
@@ -423,7 +424,7 @@ def ccsds_frames():
         rates.setdefault((code, row["input"], name), {})[row["variant"]] = row["bits_per_cpu_s"]
         if row["variant"] not in variants:
             variants.append(row["variant"])
-    return table(["code", "input", "of", *variants],
+    return table(["code", "input", "content", *variants],
                  [[*key, *(rate(of[v]) for v in variants)] for key, of in rates.items()])
 
 

@@ -86,7 +86,7 @@ class qa_cpp(unittest.TestCase):
 
     def test_Program_IsShortAndDecodes(self):
         self.assertLessEqual(len(EXAMPLES["program"].splitlines()), 60)
-        line, = re.findall(r"It prints `(.*)`", PAGE)
+        line, = re.findall(r"prints `(Viterbi.*)`", PAGE)
         self.assertIn("Viterbi true, LDPC true, synchronisation true", line)
         for name in ("build", "compile"): # with and without CMake
             with self.subTest(name):
