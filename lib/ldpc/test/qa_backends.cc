@@ -228,6 +228,33 @@ bool cuda_missing()
         GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing; \
     }
 
+// Returns frames of the smallest and largest values, and of signs at random, per code.
+std::vector<qa::frame> extreme_frames(const setup& setup)
+{
+    std::vector<qa::frame> frames;
+    std::mt19937 random(5);
+    for (unsigned c = 0; c < setup.codes.size(); ++c) {
+        const float most = setup.rule(setup.codes[c]).channel_limit;
+        const auto n = setup.codes[c].n();
+        for (const float v : { 0.0f, most, -most }) {
+            frames.push_back({ c, std::vector<float>(n, v) });
+        }
+        std::vector<float> garbage;
+        for (unsigned i = 0; i < n; ++i) {
+            garbage.push_back(random() >> 31 ? most : -most);
+        }
+        frames.push_back({ c, garbage });
+    }
+    return frames;
+}
+
+void expect_cuda_equals_cpu(const setup& setup, const std::vector<qa::frame>& frames)
+{
+    auto cpu = traits::make_cpu(setup, frames.size(), 8);
+    auto gpu = traits::make_cuda(setup, frames.size(), 1, 0);
+    expect_equal(qa::decode(*gpu, setup, frames), qa::decode(*cpu, setup, frames));
+}
+
 } // namespace
 
 // Returns \p value times \p factor, clamped to ±limit. If To is an integer, the result is
@@ -451,19 +478,7 @@ TEST(ldpc_cpu, ExtremeValues_EqualModel)
             { ldpc_code::dvbs2("short", "8/9"), ldpc_code::dvbs2("short", "1/4") },
             precision);
         setup.max_iterations = 6;
-        std::vector<qa::frame> frames;
-        std::mt19937 random(5);
-        for (unsigned c = 0; c < 2; ++c) {
-            const float most = setup.rule(setup.codes[c]).channel_limit;
-            for (const float v : { 0.0f, most, -most }) {
-                frames.push_back({ c, std::vector<float>(16200, v) });
-            }
-            std::vector<float> garbage;
-            for (unsigned i = 0; i < 16200; ++i) {
-                garbage.push_back(random() >> 31 ? most : -most);
-            }
-            frames.push_back({ c, garbage });
-        }
+        const auto frames = extreme_frames(setup);
         auto decoder = traits::make_cpu(setup, frames.size(), 1);
         expect_equal(qa::decode(*decoder, setup, frames), by_model(setup, frames));
     }
@@ -510,10 +525,7 @@ TEST(ldpc_cuda, EveryDvbS2Code_EqualsCpu)
         for (const auto& setup : variants(setup_of(all_codes(), precision))) {
             // Codes alternate in one batch.
             const auto frames = noisy_frames(setup, small_scale() ? 1 : 5, 0.9, 31);
-            auto cpu = traits::make_cpu(setup, frames.size(), 8);
-            auto gpu = traits::make_cuda(setup, frames.size(), 1, 0);
-            expect_equal(qa::decode(*gpu, setup, frames),
-                         qa::decode(*cpu, setup, frames));
+            expect_cuda_equals_cpu(setup, frames);
         }
     }
 }
@@ -551,9 +563,7 @@ TEST(ldpc_cuda, UnstructuredCodes_EqualCpu)
         const auto setup = setup_of(
             { qa::regular_code(504, 252, 7), qa::regular_code(1000, 400, 8) }, precision);
         const auto frames = noisy_frames(setup, 10, 1.5, 33);
-        auto cpu = traits::make_cpu(setup, frames.size(), 2);
-        auto gpu = traits::make_cuda(setup, frames.size(), 1, 0);
-        expect_equal(qa::decode(*gpu, setup, frames), qa::decode(*cpu, setup, frames));
+        expect_cuda_equals_cpu(setup, frames);
     }
 }
 
@@ -563,10 +573,7 @@ TEST(ldpc_cuda, StructuredCodes_EqualCpu)
     for (const auto precision : precisions) {
         for (const auto& setup : variants(setup_of(structured_codes(), precision))) {
             const auto frames = noisy_frames(setup, small_scale() ? 1 : 7, 0.9, 35);
-            auto cpu = traits::make_cpu(setup, frames.size(), 8);
-            auto gpu = traits::make_cuda(setup, frames.size(), 1, 0);
-            expect_equal(qa::decode(*gpu, setup, frames),
-                         qa::decode(*cpu, setup, frames));
+            expect_cuda_equals_cpu(setup, frames);
         }
     }
 }
@@ -599,22 +606,6 @@ TEST(ldpc_cuda, ExtremeValues_EqualCpu)
         codes.insert(codes.end(), structured.begin(), structured.end());
         auto setup = setup_of(codes, precision);
         setup.max_iterations = small_scale() ? 2 : setup.max_iterations;
-        std::vector<qa::frame> frames;
-        std::mt19937 random(5);
-        for (unsigned c = 0; c < setup.codes.size(); ++c) {
-            const float most = setup.rule(setup.codes[c]).channel_limit;
-            const auto n = setup.codes[c].n();
-            for (const float v : { 0.0f, most, -most }) {
-                frames.push_back({ c, std::vector<float>(n, v) });
-            }
-            std::vector<float> garbage;
-            for (unsigned i = 0; i < n; ++i) {
-                garbage.push_back(random() >> 31 ? most : -most);
-            }
-            frames.push_back({ c, garbage });
-        }
-        auto cpu = traits::make_cpu(setup, frames.size(), 8);
-        auto gpu = traits::make_cuda(setup, frames.size(), 1, 0);
-        expect_equal(qa::decode(*gpu, setup, frames), qa::decode(*cpu, setup, frames));
+        expect_cuda_equals_cpu(setup, extreme_frames(setup));
     }
 }

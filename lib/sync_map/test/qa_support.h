@@ -435,6 +435,60 @@ inline void check_likelihoods(const decoder_maker& make,
     check_against_reference(data, o, make, tolerance);
 }
 
+//! Frames decoded with each kind of output.
+struct output_kinds {
+    std::vector<decoded_frame> exact, floats, extrinsics, llrs;
+};
+
+//! Decodes frames with each kind of output. Expects that posteriors agree, that symbols
+//! are those of largest posterior, and that positive_bit 1 negates LLRs.
+inline output_kinds decode_to_all_kinds(test_frames& data, const decoder_maker& make)
+{
+    auto& o = data.options;
+    const auto with = [&](sync_output output) {
+        o.output = output;
+        return decode_frames(data, o, make);
+    };
+    output_kinds kinds{ with(sync_output::posteriors64),
+                        with(sync_output::posteriors),
+                        with(sync_output::extrinsics),
+                        with(sync_output::llr) };
+    const auto symbols = with(sync_output::symbols);
+    o.positive_bit = 1;
+    const auto others = with(sync_output::llr);
+    for (std::size_t f = 0; f < kinds.llrs.size(); ++f) {
+        std::vector<double> negated;
+        for (const auto llr : kinds.llrs[f].values) {
+            negated.push_back(-llr);
+        }
+        EXPECT_EQ(others[f].values, negated);
+    }
+    const auto q = o.code.q();
+    for (std::size_t f = 0; f < symbols.size(); ++f) {
+        const auto& posteriors = kinds.exact[f].values;
+        EXPECT_LE(largest_difference(posteriors, kinds.floats[f].values), 1e-7);
+        for (unsigned i = 0; i < o.code.frame_symbols(); ++i) {
+            const auto* L = &posteriors[i * q];
+            EXPECT_EQ(symbols[f].values[i], std::max_element(L, L + q) - L);
+        }
+    }
+    return kinds;
+}
+
+//! Expects the LLRs of a symbol's \p bits bits to follow from the probabilities \p L of
+//! its values.
+inline void expect_llrs(const double* llrs, unsigned bits, const double* L)
+{
+    for (unsigned b = 0; b < bits; ++b) {
+        double zero = 0, one = 0;
+        for (unsigned D = 0; D < 1u << bits; ++D) {
+            (D >> (bits - 1 - b) & 1 ? one : zero) += L[D];
+        }
+        const double llr = std::clamp(8 * std::log(zero / one), -127.0, 127.0);
+        EXPECT_NEAR(llrs[b], llr, 0.51);
+    }
+}
+
 inline void check_outputs(const decoder_maker& make)
 {
     auto data = random_frames(codebook_random(7, 8, 10, 4), { 0.02, 0.03, 0.01 }, 6);
@@ -449,29 +503,10 @@ inline void check_outputs(const decoder_maker& make)
         }
         data.priors.push_back(priors);
     }
-    const auto with = [&](sync_output output) {
-        o.output = output;
-        return decode_frames(data, o, make);
-    };
-    const auto exact = with(sync_output::posteriors64);
-    const auto floats = with(sync_output::posteriors);
-    const auto symbols = with(sync_output::symbols);
-    const auto extrinsics = with(sync_output::extrinsics);
-    const auto llrs = with(sync_output::llr);
-    o.positive_bit = 1;
-    const auto others = with(sync_output::llr);
-    for (std::size_t f = 0; f < llrs.size(); ++f) {
-        std::vector<double> negated;
-        for (const auto llr : llrs[f].values) {
-            negated.push_back(-llr);
-        }
-        EXPECT_EQ(others[f].values, negated);
-    }
-    for (std::size_t f = 0; f < exact.size(); ++f) {
-        EXPECT_LE(largest_difference(exact[f].values, floats[f].values), 1e-7);
+    const auto kinds = decode_to_all_kinds(data, make);
+    for (std::size_t f = 0; f < kinds.exact.size(); ++f) {
         for (unsigned i = 0; i < o.code.frame_symbols(); ++i) {
-            const auto* L = &exact[f].values[i * q];
-            EXPECT_EQ(symbols[f].values[i], std::max_element(L, L + q) - L);
+            const auto* L = &kinds.exact[f].values[i * q];
             std::vector<double> e(q);
             double sum = 0;
             for (unsigned D = 0; D < q; ++D) {
@@ -479,16 +514,9 @@ inline void check_outputs(const decoder_maker& make)
                 sum += e[D];
             }
             for (unsigned D = 0; D < q; ++D) {
-                EXPECT_NEAR(extrinsics[f].values[i * q + D], e[D] / sum, 1e-6);
+                EXPECT_NEAR(kinds.extrinsics[f].values[i * q + D], e[D] / sum, 1e-6);
             }
-            for (unsigned b = 0; b < 3; ++b) {
-                double zero = 0, one = 0;
-                for (unsigned D = 0; D < q; ++D) {
-                    (D >> (2 - b) & 1 ? one : zero) += e[D];
-                }
-                const double llr = std::clamp(8 * std::log(zero / one), -127.0, 127.0);
-                EXPECT_NEAR(llrs[f].values[i * 3 + b], llr, 0.51);
-            }
+            expect_llrs(&kinds.llrs[f].values[i * 3], 3, e.data());
         }
     }
 }
