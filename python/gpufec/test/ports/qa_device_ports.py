@@ -281,7 +281,8 @@ class qa_device_ports(unittest.TestCase):
             zeros.limit, zeros.held = len(expected), False
             graph.wait()
             with self.subTest(io=io):
-                self.assertLess(written, 42 * 1800)
+                if support.SIMULATED: # a buffer of a real device holds all of this output
+                    self.assertLess(written, 42 * 1800)
                 np.testing.assert_array_equal(sink.data(), expected[written:])
 
     def test_DeviceThatFails_EndsTheFlowgraph(self):
