@@ -57,13 +57,13 @@ def draw_with_chain(n, column, checks, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("n", type=int)
-    parser.add_argument("column", type=int, help="checks of a bit")
-    parser.add_argument("row", type=int, help="bits of a check, which divides n * column; with "
-                        "--chain the number of checks")
+    parser.add_argument("column", type=int, help="number of checks per bit")
+    parser.add_argument("row", type=int, help="number of bits per check, a divisor of "
+                        "n * column; with --chain, the number of checks")
     parser.add_argument("seed", type=int)
     parser.add_argument("file")
     parser.add_argument("--chain", action="store_true", help="the last bits are parity bits in a "
-                        "chain; other bits have so many checks")
+                        "chain; each other bit has `column` checks")
     o = parser.parse_args()
     of_check = (draw_with_chain if o.chain else draw)(o.n, o.column, o.row, o.seed)
     of_bit = [[] for _ in range(o.n)]

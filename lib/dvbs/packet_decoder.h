@@ -39,8 +39,8 @@ public:
     };
     //! Status of an output packet.
     struct packet {
-        //! Index in the stream of the first byte after the packet's frame. The frame, not
-        //! the packet, is contiguous in the stream.
+        //! Index in the stream of the first byte after the first of the 12 frames in
+        //! which the packet's bytes are spread.
         std::uint64_t end;
         bool first; //!< whether the packet is the first after a search
         //! Number of corrected symbols, or reed_solomon_decoder_kernel::failed.

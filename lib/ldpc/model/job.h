@@ -30,9 +30,10 @@ struct caller_frame {
     //! Offset in bytes of the quantised values from the beginning of the batch's input.
     std::uint32_t to;
     std::uint32_t values; //!< number of channel values; for symbols, number of LLRs
-    //! Factor from the caller's values, or from a demapper's LLRs, to steps; and largest
-    //! magnitude in steps.
-    float factor, limit;
+    //! Factor that converts the caller's values, or a demapper's LLRs, to steps of the
+    //! message rule.
+    float factor;
+    float limit; //!< largest magnitude of a quantised value, in these steps
     std::uint32_t constellation; //!< for symbols: index in setup::constellations
     std::int32_t level;          //!< for symbols: Es/N0 level of demap/rule.h, or
                                  //!< demap::estimated

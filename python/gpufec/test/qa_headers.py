@@ -224,7 +224,7 @@ class qa_headers(unittest.TestCase):
                         if parameter.default:
                             self.assertEqual(found[parameter.name], parameter.python_default)
 
-    def test_OtherNames_AreBlocks(self):
+    def test_NamesOutsideArrays_AreBlocks(self):
         names = {name for name in dir(gpufec) if name[0] != "_"}
         names -= {"gpufec_python", "gpufec_fec_python", "arrays", *gpufec.arrays.__all__}
         self.assertEqual(names, {b.name for b in self.blocks})

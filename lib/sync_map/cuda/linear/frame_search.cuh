@@ -18,11 +18,12 @@ namespace gr::gpufec::sync_map {
 //! number of warm-up symbols.
 struct start_geometry {
     start_search search;
-    double log_symbol; //!< natural log of the factor per symbol that rows leave out
-    bool narrow;       //!< whether the first attempts narrow their windows
-    // A frame's numbers of drifts and symbols, then sizes of its input and output and
-    // offsets in these, in bytes.
-    std::uint32_t window, symbols;
+    //! natural logarithm of the constant factor per symbol that rows of α omit
+    double log_symbol;
+    bool narrow;                   //!< whether the first attempts narrow their windows
+    std::uint32_t window, symbols; // numbers of drifts and symbols of a frame
+    // Size of a frame's input and offsets in the input, then size of its output and an
+    // offset in the output, in bytes.
     std::size_t input_bytes, start_at, end_at, items_at, output_bytes,
         boundary_matches_at;
     std::uint32_t item_bytes;
@@ -50,9 +51,10 @@ inline __device__ linear_layout narrowed(linear_layout l, unsigned window)
     return l;
 }
 
-// Runs one attempt: begins with α = 1 at all drifts around a place before the frame, and
-// makes α at the frame's beginning the current row. Once the evidence of a narrowing
-// attempt suffices, its window is reduced to the drifts near the most likely drift.
+// Runs one attempt. The attempt begins with α = 1 at all drifts around a place before the
+// frame, and leaves α at the frame's beginning in the current row. Once the evidence of a
+// narrowing attempt suffices, its window is reduced to the drifts near the most likely
+// drift.
 template <bool One, class Row, class Metric, class MakeSweep>
 __device__ found_start try_start(const sync_geometry& full,
                                  const start_geometry& sg,
@@ -79,7 +81,8 @@ __device__ found_start try_start(const sync_geometry& full,
         l = narrowed(layout, g.window);
         until = search.first_look;
     }
-    // α = 1 with the insertions before the first symbol: c^0 + … + c^m at drift number m.
+    // α is 1 at every drift, to which insertions before the first symbol are added: the
+    // sum c^0 + … + c^m at drift number m.
     const Row c = weights.insertion, limit = 1 / (1 - c);
     block_sync();
     begin_with(g, l, direction::forward, s, [&](unsigned m) {
@@ -227,8 +230,8 @@ __device__ void write_found(const start_geometry& sg,
     block_sync();
 }
 
-// Writes the inputs of a batch's frames: copies whole frames, and searches the beginnings
-// of the others. A block handles one frame at a time.
+// Writes the inputs of a batch's frames: copies inputs that are complete already, and
+// searches for the beginnings of the other frames. A block handles one frame at a time.
 template <bool One, class Row, class Metric, class MakeSweep>
 __device__ void find_starts(const sync_geometry& g,
                             const start_geometry& sg,

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The lattice of one word in the registers of a lane, and the selection of transmission
- * weights by bits. */
+/* The lattice of one word, which a lane keeps in registers. Sent and received bits select
+ * the weight of a transmission without branches. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_WORD_LATTICE_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_WORD_LATTICE_CUH
@@ -41,14 +41,15 @@ inline __device__ std::int32_t in_register(std::int32_t x)
     return x;
 }
 
-// Received item: a mask, all ones for a 1, and the weights of a sent 0 and a sent 1.
-// Clean: items are bits, a substitution has weight 0 and a match weight 1.
+// Received item. All bits of `one` are set for a received 1; `if_zero` and `if_one` are
+// the weights of a sent 0 and of a sent 1.
 template <class Row>
 struct bit_item {
     std::int32_t one;
     Row if_zero, if_one;
 
     // Returns \p before times the weight of the bit \p sent, which is given as a mask.
+    // With Clean, a match has weight 1, and a substitution weight 0.
     template <bool Clean>
     __device__ Row passed(std::int32_t sent, int, Row before) const
     {
