@@ -160,6 +160,8 @@ class qa_commands(unittest.TestCase):
                       'gpufec encode ldpc --modcod "QPSK 1/2" --output symbols - SYMBOLS')
             self.prepare(encode)
             self.shell(encode)
+        elif " encode ldpc" in command:
+            (self.folder / "MESSAGE").write_bytes(bytes(2 * 335))
         elif " encode viterbi" in command:
             (self.folder / "BITS").write_bytes(bytes(range(256)))
         elif " decode viterbi" in command:

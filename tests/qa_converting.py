@@ -25,6 +25,7 @@ from gnuradio import blocks, dtv, fec, gpufec, gr
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python" / "gpufec" / "test"))
 sys.path.insert(0, str(ROOT / "python" / "gpufec" / "test" / "ccsds"))
+sys.path.insert(0, str(ROOT / "python" / "gpufec" / "test" / "viterbi"))
 sys.path.insert(0, str(ROOT / "bench" / "ldpc"))
 import ccsds_signals # noqa: E402
 import dvbs2rx_receiver # noqa: E402
