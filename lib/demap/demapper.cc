@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <new>
 
 namespace gr::gpufec::demap {
@@ -49,7 +50,34 @@ cell_table make_table(const model& m, method how, int level)
     return made;
 }
 
+template <class Part>
+std::vector<std::complex<float>> read(const void* symbols, std::size_t count)
+{
+    std::vector<std::complex<float>> all(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        Part parts[2];
+        std::memcpy(parts,
+                    static_cast<const std::byte*>(symbols) + i * sizeof parts,
+                    sizeof parts);
+        all[i] = { value_of(parts[0]), value_of(parts[1]) };
+    }
+    return all;
+}
+
 } // namespace
+
+std::vector<std::complex<float>>
+read_symbols(const void* symbols, std::size_t count, symbol_format format)
+{
+    switch (format) {
+    case symbol_format::float32:
+        return read<float>(symbols, count);
+    case symbol_format::int16:
+        return read<std::int16_t>(symbols, count);
+    default:
+        return read<std::int8_t>(symbols, count);
+    }
+}
 
 std::shared_ptr<const cell_table> cell_tables::of(int level)
 {

@@ -8,6 +8,8 @@
 #define INCLUDED_GPUFEC_DEMAP_DEMAPPER_H
 
 #include "rule.h"
+#include <complex>
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -15,6 +17,11 @@
 #include <vector>
 
 namespace gr::gpufec::demap {
+
+//! Reads \p count symbols of a format, at any address. Values that are not finite count
+//! as 0.
+std::vector<std::complex<float>>
+read_symbols(const void* symbols, std::size_t count, symbol_format format);
 
 //! Result of demapping a frame.
 struct demapped {

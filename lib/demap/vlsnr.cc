@@ -11,15 +11,6 @@ namespace gr::gpufec::demap {
 
 namespace {
 
-template <class Part>
-void read_parts(const void* symbols, std::vector<std::complex<float>>& to)
-{
-    const auto* const parts = static_cast<const Part*>(symbols);
-    for (std::size_t i = 0; i < to.size(); ++i) {
-        to[i] = { value_of(parts[2 * i]), value_of(parts[2 * i + 1]) };
-    }
-}
-
 double energy(std::complex<float> s)
 {
     return double(s.real()) * s.real() + double(s.imag()) * s.imag();
@@ -45,7 +36,8 @@ double vlsnr_demapper::demap(const void* symbols,
     const bool given = !std::isnan(esn0_db);
     int level = given ? level_of(esn0_db + gain_db) : estimated;
     if (bpsk) {
-        read(symbols, d_constellation.frame_symbols(frame_bits));
+        d_symbols =
+            read_symbols(symbols, d_constellation.frame_symbols(frame_bits), d_format);
         erase_outliers();
         const int found = make_pairs(frame_bits);
         level = given ? level : found;
@@ -53,19 +45,6 @@ double vlsnr_demapper::demap(const void* symbols,
     }
     return d_demapper.demap(d_tables, symbols, frame_bits, level, llr).level / 4.0 -
            gain_db;
-}
-
-void vlsnr_demapper::read(const void* symbols, std::size_t count)
-{
-    d_symbols.resize(count);
-    switch (d_format) {
-    case symbol_format::float32:
-        return read_parts<float>(symbols, d_symbols);
-    case symbol_format::int16:
-        return read_parts<std::int16_t>(symbols, d_symbols);
-    case symbol_format::int8:
-        return read_parts<std::int8_t>(symbols, d_symbols);
-    }
 }
 
 // Erases the symbols that integer_rule would erase, those with more than five times the

@@ -50,7 +50,6 @@ public:
                  std::int8_t* llr);
 
 private:
-    void read(const void* symbols, std::size_t count);
     void erase_outliers();
     int make_pairs(std::uint32_t frame_bits);
 

@@ -99,9 +99,9 @@ void ldpc_decoder_impl::set_soft_scale(float scale)
     d_options.soft_scale = scale;
 }
 
-item_type ldpc_decoder_impl::expected_type() const
+item_type item_type_of(const ldpc_options& options)
 {
-    switch (d_options.symbols) {
+    switch (options.symbols) {
     case ldpc_symbols::float32:
         return item_type::complex_float32;
     case ldpc_symbols::int16:
@@ -111,14 +111,14 @@ item_type ldpc_decoder_impl::expected_type() const
     case ldpc_symbols::none:
         break;
     }
-    return d_options.format == llr_format::float32 ? item_type::float32
-           : d_options.format == llr_format::int8  ? item_type::int8
-                                                   : item_type::uint8;
+    return options.format == llr_format::float32 ? item_type::float32
+           : options.format == llr_format::int8  ? item_type::int8
+                                                 : item_type::uint8;
 }
 
 std::size_t ldpc_decoder_impl::push(input_items items)
 {
-    items.require(expected_type());
+    items.require(item_type_of(d_options));
     const auto kind = now();
     const auto n = add_input(items.data(), items.size());
     if (d_frame_judge) {

@@ -20,6 +20,9 @@
 
 namespace gr::gpufec {
 
+//! Returns the type of the items that a decoder with these options accepts.
+item_type item_type_of(const ldpc_options& options);
+
 class ldpc_decoder_impl : public stream_decoder<ldpc_decoder, ldpc::traits>
 {
 public:
@@ -86,7 +89,6 @@ private:
     std::size_t add_input(const void* values, std::size_t count);
 
     void require_bits(bool bits) const;
-    item_type expected_type() const;
 
     static std::size_t item_bytes_of(const ldpc_options& o);
 

@@ -6,6 +6,7 @@
 
 #include "common/packed_bits.h"
 #include "common/refuse.h"
+#include "decoder_impl.h"
 #include "frame_adapter.h"
 #include "ppdu_decoder.h"
 #include <gnuradio/gpufec/wifi.h>
@@ -19,13 +20,6 @@
 namespace gr::gpufec {
 
 namespace {
-
-item_type type_of(const ldpc_options& options)
-{
-    return options.format == llr_format::float32 ? item_type::float32
-           : options.format == llr_format::int8  ? item_type::int8
-                                                 : item_type::uint8;
-}
 
 std::size_t item_bytes_of(const ldpc_options& options)
 {
@@ -43,7 +37,7 @@ class ppdu_decoder : public ldpc::frame_adapter
 public:
     ppdu_decoder(const wifi_ppdu& ppdu, const ldpc_options& options, decoder_hooks hooks)
         : frame_adapter(ldpc_decoder::make(with_codes(options, ppdu), std::move(hooks)),
-                        type_of(options),
+                        item_type_of(options),
                         item_bytes_of(options)),
           d_ppdu(ppdu),
           d_item_bytes(item_bytes_of(options)),

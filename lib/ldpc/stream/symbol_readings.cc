@@ -7,7 +7,6 @@
 #include "symbol_readings.h"
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <optional>
 
 namespace gr::gpufec::ldpc {
@@ -16,18 +15,6 @@ namespace {
 
 constexpr std::size_t slot = 90, slots_per_pilot = 16, pilot = 36; // slot and pilot:
                                                                    // lengths in symbols
-
-template <class Part>
-symbol_vector read(const std::vector<std::byte>& bytes)
-{
-    symbol_vector symbols(bytes.size() / (2 * sizeof(Part)));
-    for (std::size_t i = 0; i < symbols.size(); ++i) {
-        Part parts[2];
-        std::memcpy(parts, bytes.data() + i * sizeof parts, sizeof parts);
-        symbols[i] = { demap::value_of(parts[0]), demap::value_of(parts[1]) };
-    }
-    return symbols;
-}
 
 // Returns the angle, in multiples of 90 degrees, by which scrambling rotates each symbol
 // after the PLHEADER.
@@ -54,14 +41,8 @@ std::vector<unsigned> scrambling(std::size_t count)
 symbol_vector read_symbols(const std::vector<std::byte>& bytes,
                            demap::symbol_format format)
 {
-    switch (format) {
-    case demap::symbol_format::float32:
-        return read<float>(bytes);
-    case demap::symbol_format::int16:
-        return read<std::int16_t>(bytes);
-    default:
-        return read<std::int8_t>(bytes);
-    }
+    return demap::read_symbols(
+        bytes.data(), bytes.size() / demap::symbol_bytes(format), format);
 }
 
 symbol_vector turned(const symbol_vector& symbols, bool exchanged, double turn)

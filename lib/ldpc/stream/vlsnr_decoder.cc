@@ -5,6 +5,7 @@
 
 #include "common/ranges.h"
 #include "common/refuse.h"
+#include "decoder_impl.h"
 #include "demap/vlsnr.h"
 #include "frame_adapter.h"
 #include "frame_judge.h"
@@ -20,13 +21,6 @@
 namespace gr::gpufec::ldpc {
 
 namespace {
-
-item_type type_of(ldpc_symbols symbols)
-{
-    return symbols == ldpc_symbols::float32 ? item_type::complex_float32
-           : symbols == ldpc_symbols::int16 ? item_type::complex_int16
-                                            : item_type::complex_int8;
-}
 
 // Returns the options of the inner decoder, whose input is the demapper's LLRs.
 ldpc_options with_llrs(ldpc_options options)
@@ -49,7 +43,7 @@ class vlsnr_decoder : public frame_adapter
 public:
     vlsnr_decoder(const ldpc_options& options, const decoder_hooks& hooks)
         : frame_adapter(ldpc_decoder::make(with_llrs(options), hooks),
-                        type_of(options.symbols),
+                        item_type_of(options),
                         demap::symbol_bytes(*make_symbol_format(options.symbols))),
           d_options(options)
     {
