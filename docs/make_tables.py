@@ -397,8 +397,12 @@ def readme_steps():
 
 def arm64_instructions():
     """Tabulates the instructions that the CPU kernels execute on 64-bit Arm."""
-    return table(["kernel", "instructions", "counted per"],
-                 [[f"`{row['kernel']}`", three(row["instructions"]), row["unit"]]
+    counts = {name: {row["kernel"]: three(row["instructions"])
+                     for row in load("instructions.json", name)["rows"]}
+              for name in ("arm64-instructions-plain", "arm64-instructions-before")}
+    return table(["kernel", "instructions", "plain", "5d2658c", "counted per"],
+                 [[f"`{row['kernel']}`", three(row["instructions"]),
+                   *(count.get(row["kernel"], "") for count in counts.values()), row["unit"]]
                   for row in load("instructions.json", "arm64-instructions")["rows"]])
 
 
