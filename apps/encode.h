@@ -62,7 +62,8 @@ struct bit_encoder {
     //! Encodes a message, or a block of a stream, to one bit per byte.
     std::function<void(const byte_vector& message, byte_vector& coded)> encode;
     float level = 1; //!< magnitude of float soft values
-    //! Appends the symbols of a frame's coded bits; null: no symbol output.
+    //! Function that appends the symbols of a frame's coded bits; null if there is no
+    //! symbol output.
     std::function<void(const byte_vector& coded, byte_vector& out)> map = nullptr;
 };
 

@@ -85,8 +85,9 @@ class ledger(gr.basic_block):
         gr.basic_block.__init__(self, "ledger", in_sig=None, out_sig=None)
         self.window, self.timeout, self.size = window, timeout, size
         self.changed = threading.Condition()
-        # Both by packet number. `dealt` holds the sending time and the soft values of packets that
-        # are not yet acknowledged, oldest first; `back` holds decoded bits that are not yet output.
+        # Both dictionaries have packet numbers as keys. `dealt` has the sending time
+        # and the soft values of packets that are not yet acknowledged, oldest first.
+        # `back` has decoded bits that are not yet output.
         self.dealt = collections.OrderedDict()
         self.back = {}
         self.next_in = self.next_out = self.again = self.ignored = 0

@@ -39,8 +39,8 @@ struct link_scheme {
         f.constellation = convolutional ? "bpsk" : constellation;
         return f;
     }
-    //! Returns information bits per sent bit. Markers do not count, as in the curves of
-    //! CCSDS 130.1-G.
+    //! Returns the number of information bits per sent bit. Markers are not counted, as
+    //! in the curves of CCSDS 130.1-G.
     double rate() const
     {
         const framing::ccsds_format format(framing());

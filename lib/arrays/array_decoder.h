@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of array decoders, which for each array chooses between a decoder on one
- * CUDA device, for device memory and pinned memory, and a stream decoder. */
+/* The base class of array decoders. For each array, it chooses between a decoder on one
+ * CUDA device (for device memory and pinned memory) and a stream decoder. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
 #define INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H

@@ -104,8 +104,8 @@ public:
     bool locked() const { return d_locked; }
     const tracker_counts& counts() const { return d_counts; }
     const marker_tolerance& tolerated() const { return d_tolerated; }
-    //! Returns the distance of markers if three markers without errors had the same
-    //! distance, which is no multiple of that of the frames; otherwise 0.
+    //! Returns the distance of three successive markers without errors, if both distances
+    //! are equal and not a multiple of the expected distance. Otherwise returns 0.
     std::uint64_t other_period() const { return d_other_period; }
 
 private:
@@ -143,7 +143,7 @@ private:
     bool d_locked = false;
     std::uint64_t d_at = 0;   // first position to search, or of the expected marker
     std::uint64_t d_end = 0;  // end of the last frame that was taken
-    std::uint64_t d_wait = 0; // end of the bits without which run() has nothing to do
+    std::uint64_t d_wait = 0; // run() needs all bits before this position to continue
     located_frame d_last;     // the last frame, while locked
     // Frames passed to d_prepare, and the end of the last one's bits
     std::vector<located_frame> d_prepared;
@@ -157,7 +157,7 @@ private:
     frame_check d_result = frame_check::none;
 
     std::uint64_t d_exact = 0; // position of the last marker without errors
-    // Distance of that marker from the one before it, and the result of other_period().
+    // Distance of this marker from the previous one, and the result of other_period().
     std::uint64_t d_spacing = 0, d_other_period = 0;
     tracker_counts d_counts;
 };

@@ -226,7 +226,8 @@ void ccsds_deframer_impl::on_passed(const held_tag& tag)
     }
 }
 
-// Makes counts and verdict available to other threads, and sends messages about changes.
+// Makes the counts and the verdict available to other threads, and sends messages if they
+// have changed.
 void ccsds_deframer_impl::publish_state()
 {
     const bool locked = d_finder.locked();

@@ -68,7 +68,8 @@ public:
         d_capacity = capacity;
         d_given = 0;
         send();
-        // This query takes as long as decoding a frame.
+        // The query for subscribers takes as long as decoding a frame, so its result is
+        // stored.
         d_sends_pdus = !pmt::is_null(d_block.message_subscribers(d_port));
     }
     //! Returns whether PDUs are received.

@@ -274,8 +274,8 @@ TEST(Ccsds, TruncatedFrame_IsReplacedByNextFrame)
     }
 }
 
-// After the slip, the last frame begins before its expected place and ends with the
-// stream.
+// Bits are lost before the last frame. This frame therefore begins before its expected
+// place, and it ends with the stream.
 TEST(Ccsds, SlipBeforeTheLastFrame_CostsOneFrame)
 {
     const auto framing = framing_of("ccsds-223", 223);
