@@ -408,12 +408,12 @@ class qa_converting(unittest.TestCase):
         values = np.clip(np.rint(llr), -127, 127).astype(np.int8)
         self.both("dvbs2rx", values, 0.5, np.packbits(message))
 
-    def test_LdpcDecode_Decodes(self):
+    def test_MatlabLdpcExample_Decodes(self):
         message, llr = self.llrs(0.75)
         decoded = through(llr.astype(np.float32), example("ldpcDecode")["decoder"])
         self.assertTrue(np.array_equal(decoded, message))
 
-    def test_Vitdec_Decodes(self):
+    def test_MatlabVitdecExample_Decodes(self):
         names = example("vitdec")
         received = soft(self.coded(constraint_length=7, polynomials=[0o171, 0o133]))
         for decoder, values in (

@@ -144,7 +144,7 @@ TEST(SyncSearch, AnyBeginningAndSequence_IsFound)
     }
 }
 
-TEST(SyncSearch, TenErrors_AreToleratedAndElevenAreNot)
+TEST(SyncSearch, AtMostTenErrors_AreTolerated)
 {
     std::mt19937 random(2);
     for (const unsigned errors : { 10u, 11u }) {

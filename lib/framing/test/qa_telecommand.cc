@@ -542,7 +542,7 @@ TEST(Telecommand, KnownFrameLength_RemovesFill)
     }
 }
 
-TEST(Telecommand, KnownLength_TellsWhetherATailFollows)
+TEST(Telecommand, FrameThatFillsItsCodewords_EndsWithOrWithoutTail)
 {
     // 98 and 64 bytes fill whole codewords. The codewords then end where the frame ends.
     for (const auto* const code : { "tc-bch", "tc-ldpc-128" }) {

@@ -147,7 +147,7 @@ TEST(VlsnrDecoder, SymbolsInChunks_DecodeToTheirMessages)
     }
 }
 
-TEST(VlsnrDecoder, SoftOutput_IsThatOfLlrs)
+TEST(VlsnrDecoder, SoftOutput_EqualsThatOfALlrDecoder)
 {
     auto s = make_stream(4);
     s.options.soft = ldpc_soft_output::extrinsic;
@@ -180,7 +180,7 @@ TEST(VlsnrDecoder, SoftOutput_IsThatOfLlrs)
     expect_same(found, decode(*other, plain, llrs, 2));
 }
 
-TEST(VlsnrDecoder, DroppedFrame_LeavesTheOthers)
+TEST(VlsnrDecoder, DroppedFrame_DoesNotAffectOthers)
 {
     const auto s = make_stream(3);
     const auto decoder = ldpc_decoder::make(s.options);

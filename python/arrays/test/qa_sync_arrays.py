@@ -226,7 +226,7 @@ class qa_sync_arrays(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "is 0"):
                 gpufec.sync_decoder(**decode, **more)
 
-    def test_outAndInputOfSyncShareMemory_IsRefused(self):
+    def test_OutputThatOverlapsInput_IsRefused(self):
         book, _, received, lengths = sync_frames(3)
         decode = dict(codebook=book, **SYNC, **RATES, lengths=lengths)
         with self.assertRaisesRegex(ValueError, "^out is in the memory of received"):
