@@ -64,15 +64,16 @@ def wilson(errors, trials):
 
 
 def burst_length(points, at):
-    """Returns the number of wrong bits per error event at the point with events that is nearest to
-    the Eb/N0 `at`; 1 if there is no such point."""
+    """Returns the number of wrong bits per error event, at the point with events whose Eb/N0 is
+    nearest to `at`. Returns 1 if no point has events."""
     seen = [p for p in points if p.get("events")]
     nearest = min(seen, key=lambda p: abs(p["ebn0_db"] - at), default=None)
     return nearest["errors"] / nearest["events"] if nearest else 1
 
 
 def draw_curve(axes, x, rates, intervals, **style):
-    """Draws rates above 0, with intervals given as multiples of the rates; returns the colour."""
+    """Draws the rates above 0 and their intervals, which are given as multiples of the rates.
+    Returns the colour of the curve."""
     low = [r * (1 - max(a, 0.1)) for r, (a, _) in zip(rates, intervals)]
     high = [r * max(b - 1, 0) for r, (_, b) in zip(rates, intervals)]
     lines = axes.errorbar(x, rates, yerr=[low, high], marker="o", markersize=4, capsize=2, **style)

@@ -118,7 +118,7 @@ def ring_bytes(backend):
 
 
 class stream:
-    """A decoder with its source and its sink."""
+    """A decoder block together with its source and its sink."""
 
     def __init__(self, graph, name, made, backend):
         soft, self.block, data, self.decoded, _ = made

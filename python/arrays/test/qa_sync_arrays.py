@@ -160,7 +160,8 @@ class qa_sync_arrays(unittest.TestCase):
         self.assertGreater(np.abs(twice - together).max(), 1e-3)
 
     def test_ThreeReadsInSimulation_ReduceErrorsToAThird(self):
-        """With three reads, a simulation has less than a third of the errors in as many symbols."""
+        """With three reads, a simulation of the same number of symbols has less than a third of the
+        errors."""
         code = dict(codebook=sync_frames(1)[0], **SYNC)
         counts = [gpufec.distributed._simulate_sync(dict(code, **more), 0.02, 1, 0, 30)
                   for more in ({}, dict(reads=3))]

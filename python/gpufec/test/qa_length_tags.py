@@ -248,8 +248,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_TruncatedFrame_LosesNoOther(self, case):
-        """Only the third frame, which has 5/7 of its items, is lost, whether its length tag has the
-        actual or the full length."""
+        """The third frame has only 5/7 of its items. Only this frame is lost, whether its length
+        tag has the actual or the full length."""
         cut = case.n * 5 // 7
         items = np.concatenate([case.frames[:2].ravel(), case.frames[2][:cut],
                                 case.frames[3:].ravel()])
@@ -529,8 +529,9 @@ class qa_acm(unittest.TestCase):
             self.assertEqual(block.skipped_frame_count(), 0)
 
     def test_CutFrames_AreCountedOnce(self):
-        """A frame that the next frame's tags cut short (code and length, or length alone) is
-        counted once, even if its own length tag is wrong. In the last case no frame is cut."""
+        """A frame that the next frame's tags cut short is counted once, even if its own length tag
+        is wrong. The next frame's tags are code and length, or length alone. In the last case no
+        frame is cut."""
         llr = self.llr
         cut = llr[2][:5000]
         for largest in 0, 7777:

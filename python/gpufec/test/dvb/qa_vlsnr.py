@@ -98,8 +98,8 @@ def turns():
 def xfecframe(plframe, bpsk):
     """Returns the symbols of the XFECFRAME in the PLFRAME of a VL-SNR frame.
 
-    The scrambling sequence starts behind the PLHEADER (90 symbols), but does not change the VL-SNR
-    header (900 symbols). It changes only the sign of symbols of pi/2-BPSK.
+    The scrambling sequence starts after the PLHEADER (90 symbols), but does not change the VL-SNR
+    header (900 symbols). The sequence changes only the signs of pi/2-BPSK symbols.
     """
     groups = ([(703, 34)] * 18 + [(702, 36)] * 3 if len(plframe) == 33282 else
               [(704, 32)] * 9 + [(702, 36)])
@@ -203,8 +203,9 @@ class qa_vlsnr(unittest.TestCase):
         self.assertTrue(np.array_equal(np.packbits(bits, axis=1), message))
 
     def test_BadSymbols_DisturbNoOtherFrame(self):
-        """Frames of zeros, with NaN, with strong interference, and of noise do not disturb the
-        others, and interference that erases 1 % of the symbols does no harm."""
+        """A frame of zeros, frames with NaN or strong interference, and a frame of noise do not
+        disturb the other frames. A frame in which interference erases 1 % of the symbols is
+        decoded."""
         message, symbols = transmit("short", "1/5", 6, 9)
         received = noisy(symbols.ravel(), -4.5, 9).reshape(6, -1)
         received[1, 100:150] = np.nan
