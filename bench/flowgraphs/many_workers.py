@@ -128,7 +128,7 @@ def deal(args, workers, out, kill_after_s=None):
         for process in kept:
             process.kill()
             process.wait()
-    seconds, again = re.search(r"frames in ([\d.]+) s.* (\d+) packets dealt again",
+    seconds, again = re.search(r"frames in ([\d.]+) s.* (\d+) packets sent again",
                                output).groups()
     return float(seconds), int(again), pathlib.Path(out).read_bytes()
 

@@ -105,7 +105,7 @@ public:
         options.codes = { code };
         options.backend = backend::cpu;
         options.llr_scale = llr_scale;
-        // As in ccsds_fec_receiver
+        // The block ccsds_fec_receiver uses the same precision.
         options.precision = code.name().find("ar4ja") != std::string::npos
                                 ? ldpc_precision::int16
                                 : ldpc_precision::int8;

@@ -24,10 +24,11 @@ enum class frame_check {
 
 //! A place where a frame may be.
 struct located_frame {
-    std::uint64_t position = 0; //!< of the first bit of the marker
+    std::uint64_t position = 0; //!< position of the first bit of the marker
     unsigned orientation = 0;   //!< index in orientations_of()
     bool inverted = false;      //!< whether all bits are inverted
-    double correlation = 0;     //!< of the marker, from −1 to 1; negative if inverted
+    double correlation = 0;     //!< correlation of the marker, −1 to 1; negative if
+                                //!< inverted
     bool marker_found = false;  //!< whether the marker has a tolerated number of errors
 };
 

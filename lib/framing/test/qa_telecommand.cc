@@ -46,7 +46,8 @@ void append(bytes& bits, const bytes& packed)
 struct uplink {
     std::vector<bytes> frames;
     std::vector<std::size_t> starts,
-        ends; // first bits of start sequences, and after tail sequences
+        ends; // index of the first bit of each start sequence, and of the first bit after
+              // each tail sequence
     bytes bits;
 
     uplink(const ccsds_framing& framing, const std::vector<std::size_t>& sizes)
@@ -301,7 +302,7 @@ TEST(Telecommand, CltusInNoise_AreFound)
 {
     struct {
         const char* code;
-        double esn0_db; // of bits of the channel
+        double esn0_db; // Es/N0 in dB of a channel bit
     } const channels[] = { { "tc-bch", 8.0 },
                            { "tc-ldpc-128", 2.5 },
                            { "tc-ldpc-512", 1.0 } };

@@ -176,7 +176,7 @@ private:
 
     ldpc_options d_options;
     std::vector<demap::constellation> d_constellations;
-    std::deque<demap::vlsnr_demapper> d_demappers; // of each constellation
+    std::deque<demap::vlsnr_demapper> d_demappers; // one per constellation
     std::unique_ptr<frame_judge> d_judge;          // nullptr: the input is not checked
     frame_kind d_next;                             // kind of frames that have not begun
     frame_kind d_kind;                    // kind of the frame that is being pushed
