@@ -118,11 +118,13 @@ private:
         const std::byte* data() const { return ring ? ring->data() : host.data(); }
 
         const std::size_t item; // size in bytes
-        gr::buffer_sptr buffer; // the scheduler's, if the decoder accesses it in place
+        gr::buffer_sptr buffer; // the scheduler's buffer, if the decoder accesses it in
+                                // place
         std::unique_ptr<device_ring> ring;
         std::vector<std::byte> host;
         std::size_t bytes = 0;
-        std::size_t offset = 0; // of the oldest item or of the next output, in bytes
+        std::size_t offset = 0; // offset in bytes of the oldest item or of the next
+                                // output
         std::optional<Memory> memory;
     };
 

@@ -604,7 +604,7 @@ TEST(Ccsds, SeveralThreads_GiveTheSameFrames)
             sent.remove(at, 1 + random() % 40);
             break;
         case 1:
-            sent.flip(at, sent.bits.size() - at); // from here on inverted
+            sent.flip(at, sent.bits.size() - at); // inverts all bits from here on
             break;
         case 2:
             sent.flip(at, random() % 600);
