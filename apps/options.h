@@ -42,7 +42,8 @@ struct option {
     std::string kind;
     std::string initial; //!< default value; "": none
     std::string help;
-    std::vector<std::string> choices() const; //!< values that `kind` lists, else empty
+    std::vector<std::string> choices() const; //!< the values that `kind` lists; empty if
+                                              //!< it lists none
 };
 
 struct option_table {

@@ -66,8 +66,8 @@ class qa_docs(unittest.TestCase):
         self.assertIn(DOCS / "README.md", {path for path, _ in links(ROOT / "README.md")})
 
     def test_Examples_AreListedWithPictures(self):
-        """docs/examples.md names each example, and shows a picture of its window if it has one,
-        except for dvbs2rx_receiver. Each picture is shown on some page."""
+        """docs/examples.md names each example. It shows a picture of each example with a window,
+        except dvbs2rx_receiver. Each picture is shown on some page."""
         page = text_of(DOCS / "examples.md")
         for example in (ROOT / "examples").rglob("*"):
             if example.suffix in (".grc", ".py", ".ipynb"):

@@ -121,7 +121,7 @@ private:
     typename Host::sptr d_host;
     std::unique_ptr<Device> d_device;
     int d_device_number = -1;
-    // Equals d_device if the last array was decoded on a device, else null.
+    // Equals d_device if the last array was decoded on a device; otherwise null.
     const Device* d_on_device = nullptr;
 };
 

@@ -202,7 +202,8 @@ TEST(DvbsPacketDecoder, WrongSyncBytes_LoseNoPacket)
     }();
     EXPECT_EQ(mild.out, whole.out);
     EXPECT_EQ(mild.count.losses, 0u);
-    EXPECT_EQ(mild.count.corrected, 0u); // the sync byte of a packet is known
+    EXPECT_EQ(mild.count.corrected, 0u); // Sync bytes are known, so none counts as
+                                         // corrected.
     const auto right = right_packets(decode(frames), sent);
     EXPECT_TRUE(std::is_sorted(right.begin(), right.end()));
 }

@@ -114,8 +114,8 @@ class sync_decoder(_Streaming):
         items.
 
         Args:
-            received : any number of items, as sync_decode() takes them in mode "stream", in
-                memory of the host, of the type with which the stream began
+            received : any number of items in host memory, as sync_decode() takes them in mode
+            "stream". All items of a stream have the same type
 
         Returns:
             The output and the decode_status of the frames that are ready, none or more.
