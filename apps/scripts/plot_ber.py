@@ -156,9 +156,10 @@ def write(path, content):
 def plot(reports, labels, png, theory="each", title=None, kind=None):
     """Draws `reports` (parsed JSON) with their `labels` to the file `png`.
 
-    theory: "each": the union bound is drawn for every report; "first": for the first one only.
-    title: title of the picture; None: code and decoder if there is a single report, else none.
-    kind: format of the picture; None: that of the name's extension.
+    theory: "each" draws the union bound for every report, and "first" only for the first report.
+    title: title of the picture. With None, the title of a single report is its code and decoder,
+    and several reports have no title.
+    kind: format of the picture. With None, the extension of the name determines the format.
     """
     if title is None and len(reports) == 1:
         title, labels = "\n".join(names_of(reports[0])), [""]

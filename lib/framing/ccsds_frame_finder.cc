@@ -183,7 +183,7 @@ private:
     const std::vector<orientation> d_orientations;
     const std::vector<std::uint8_t> d_sequence; // sequence of the randomiser
     const std::vector<std::int8_t> d_signs; // for LDPC codes: −1 where d_sequence is 1,
-                                            // else 1
+                                            // and 1 elsewhere
     const unsigned d_threads;
     const std::size_t d_piece;
     thread_team d_team;

@@ -32,10 +32,10 @@ gr::io_signature::sptr output_port(port_memory io, std::size_t item_bytes);
  * \brief The ports of one block in device memory.
  *
  * If the scheduler's buffer is mapped twice and holds the batches of all slots, the
- * decoder reads and writes its items in place. Otherwise, the buffer may move its items,
- * and items are copied, within the device, to a ring that the decoder reads in place.
- * Output is copied likewise from such a ring. All copies have ended when a call returns,
- * so that consume() and produce() may follow.
+ * decoder reads and writes its items in place. Otherwise, the buffer may move its items.
+ * Items are then copied within the device to a ring that the decoder reads in place.
+ * Output is copied from another such ring to the buffer. All copies have ended when a
+ * call returns, so that consume() and produce() may follow.
  *
  * If the decoder cannot read input or write output in place, the items pass through host
  * memory.

@@ -19,7 +19,7 @@ namespace {
 using bits = std::vector<std::uint8_t>;
 using complexes = std::vector<std::complex<float>>;
 
-// Codes and constellations, and frames of them in turn.
+// Codes and constellations, and frames of each in rotation.
 struct stream {
     ldpc_options options;
     std::vector<complexes> frames;
