@@ -122,8 +122,8 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
             "llr", n posterior LLRs per frame; "extrinsic", n extrinsic LLRs per frame, which are
             the posterior LLRs minus the channel values, and 0 for bits that are not sent. LLRs
             are int8, limited to ±127, with the sign of values.
-        packed_output : True: eight bits per byte, the first most significant, with each frame padded
-            to a byte; False: one bit per byte. The parameter does not affect LLRs
+        packed_output : True: eight bits per byte, the first most significant, with each frame
+            padded to a byte; False: one bit per byte. The parameter does not affect LLRs
         batch : frames per batch; 0: chosen for the device
         slots : batches in flight on each device, 1 to 16
         backend : "auto" (CUDA if it can be used, otherwise the CPU), "cuda" or "cpu"
