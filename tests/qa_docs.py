@@ -129,7 +129,7 @@ class qa_docs(unittest.TestCase):
                 self.assertIn(asked["phrase"], " ".join(section.split()))
 
     def test_RunsOfResults_Exist(self):
-        """Where a page names a run, as `run` in `file`, the file has this run."""
+        """If a page names a run of a file of results, as `run` in `file`, the file has this run."""
         seen = 0
         for page in PAGES:
             for name, file in re.findall(r"`([\w-]+)`\s+in\s+`([\w-]+\.json)`", text_of(page)):
