@@ -126,8 +126,8 @@ def demodulate(samples, rate):
 
 
 class patient_source(gr.sync_block):
-    """A source whose stream ends only when `released` is set, because a flowgraph drops pending
-    messages when its streams end."""
+    """A source whose stream ends only when `released` is set. Without this delay, the flowgraph
+    would drop pending messages when the stream ends."""
 
     def __init__(self, items):
         super().__init__("patient source", None, [numpy.float32])

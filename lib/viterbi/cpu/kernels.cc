@@ -130,8 +130,8 @@ void transpose(const lane_blocks& blocks,
     const unsigned n = stages * outputs;
     unsigned i = 0;
 #if defined(__SSE2__) || defined(__aarch64__)
-    // Eight rows are processed completely before the next eight, because the L1 cache
-    // cannot hold one line of every row if the distance of rows is a power of two.
+    // Eight rows are processed completely before the next eight. If the distance between
+    // rows is a power of two, the L1 cache cannot hold one cache line of every row.
     for (unsigned group = 0; group < lanes; group += 8) {
         for (i = 0; i + 16 <= n; i += 16) {
             bytes_16 row[8];
