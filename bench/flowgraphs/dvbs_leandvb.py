@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Compares dvbs_fec_receiver with leandvb, the DVB-S receiver of leansdr, on the same noise.
+
+leandvb receives a waveform: the symbols of dvbs_rates.py with root-raised-cosine pulses (roll-off
+0.35, four samples per symbol) and white noise. The signal has no frequency offset and no timing
+offset, and leandvb is given the code rate. Its options are those of its highest sensitivity
+(--hq: Viterbi decoder, root-raised-cosine filter, fast lock) without the notch filter, and with a
+longer filter than by default, with which it receives more packets. The other receivers get the same
+waveform through a matched filter:
+
+  gpufec        at the right sampling times and phase
+  synchronised  through GNU Radio's symbol_sync_cc and costas_loop_cc
+  gr_dtv        at the right sampling times and phase, as hard decisions
+
+The receivers have --lead packets for synchronisation. The rows count how many of the next
+--packets packets are received correctly, each packet once.
+
+Usage: dvbs_leandvb.py LEANDVB [--packets N] [--lead N] [--json FILE]
+"""
+
+import argparse
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from gnuradio import blocks, digital, filter as gr_filter, gpufec, gr
+from gnuradio.filter import firdes
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
+from dvbs_rates import RATES, STEPS, add_noise, dtv_receiver, modulate, transmit  # noqa: E402
+
+SAMPLES, ROLL_OFF, SPAN = 4, 0.35, 24  # samples per symbol; length of the pulse in symbols
+TAIL = 200  # packets after the counted ones
+LEANDVB = ["--f32", "--sr", "1e6", "-f", f"{SAMPLES}e6", "--anf", "0", "--hq",
+           "--rrc-rej", "30"]
+
+
+def pulse():
+    """Returns a pulse of energy 1."""
+    taps = np.array(firdes.root_raised_cosine(1, SAMPLES, 1, ROLL_OFF, SPAN * SAMPLES + 1))
+    return taps / np.sqrt(np.sum(taps ** 2))
+
+
+def run(items, *chain):
+    """Returns the items at the end of a chain whose output has the type of its last block."""
+    bytes_out = chain[-1].output_signature().sizeof_stream_item(0) == 1
+    sink = blocks.vector_sink_b() if bytes_out else blocks.vector_sink_c()
+    graph = gr.top_block()
+    graph.connect(blocks.vector_source_c(items.tolist()), *chain, sink)
+    graph.run()
+    return np.array(sink.data(), np.uint8 if bytes_out else np.complex64)
+
+
+def filtered(samples):
+    return run(samples, gr_filter.fft_filter_ccc(1, pulse().tolist(), 1))
+
+
+def waveform(symbols, es_n0_db):
+    spread = np.zeros(len(symbols) * SAMPLES, np.complex64)
+    spread[::SAMPLES] = symbols
+    return add_noise(filtered(spread), es_n0_db)
+
+
+def leandvb(program, samples, rate):
+    with tempfile.NamedTemporaryFile() as file:
+        # leandvb works with amplitudes of about 75.
+        (75 * samples).astype(np.complex64).tofile(file.name)
+        with open(file.name, "rb") as source:
+            done = subprocess.run([program, *LEANDVB, "--cr", rate], stdin=source,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+    return np.frombuffer(done.stdout, np.uint8)
+
+
+def synchronised(matched):
+    """Returns the symbols that GNU Radio's timing and carrier loops find."""
+    timing = digital.symbol_sync_cc(digital.TED_GARDNER, SAMPLES, 0.002, 1.0, 1.0, 0.1, 1,
+                                    digital.constellation_qpsk().base(), digital.IR_MMSE_8TAP)
+    return run(matched, timing, digital.costas_loop_cc(2 * math.pi / 1000, 4))
+
+
+def right(received, known):
+    """Returns how many of the known packets are received."""
+    whole = received[:len(received) // 188 * 188].reshape(-1, 188)
+    return len(known & {packet.tobytes() for packet in whole})
+
+
+def comparisons(program, packets, frames, counted):
+    known = {packet.tobytes() for packet in packets[counted]}
+    for rate, (_, first) in RATES.items():
+        symbols = modulate(frames, rate)
+        for es_n0_db in np.arange(first, first + STEPS):
+            samples = waveform(symbols, es_n0_db)
+            matched = filtered(samples)
+            ideal = matched[SPAN * SAMPLES::SAMPLES]
+            receivers = {
+                "gpufec": lambda: run(ideal, gpufec.dvbs_fec_receiver(rate, backend="cpu")),
+                "synchronised": lambda: run(synchronised(matched),
+                                            gpufec.dvbs_fec_receiver(rate, backend="cpu")),
+                "leandvb": lambda: leandvb(program, samples, rate),
+                "gr_dtv": lambda: run(ideal, *dtv_receiver(rate))}
+            row = {"rate": rate, "es_n0_db": float(es_n0_db), "sent": len(known),
+                   **{name: right(receive(), known) for name, receive in receivers.items()}}
+            print(row, flush=True)
+            yield row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("leandvb", help="the program")
+    parser.add_argument("--packets", type=int, default=2000)
+    parser.add_argument("--lead", type=int, default=1500)
+    parser.add_argument("--json", type=report_path)
+    options = parser.parse_args()
+    packets, frames = transmit(options.lead + options.packets + TAIL)
+    counted = slice(options.lead, options.lead + options.packets)
+    rows = list(comparisons(options.leandvb, packets, frames, counted))
+    if options.json:
+        save(options.json, "dvbs_leandvb",
+             {"packets": options.packets, "lead": options.lead, "samples_per_symbol": SAMPLES,
+              "leandvb_options": " ".join(LEANDVB), "rows": rows})
+
+
+if __name__ == "__main__":
+    main()
