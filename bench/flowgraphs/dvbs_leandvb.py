@@ -50,13 +50,17 @@ def pulse():
 
 
 def run(items, *chain):
-    """Returns the items at the end of a chain whose output has the type of its last block."""
-    bytes_out = chain[-1].output_signature().sizeof_stream_item(0) == 1
-    sink = blocks.vector_sink_b() if bytes_out else blocks.vector_sink_c()
+    """Returns the items at the end of a chain whose output has the type of its last block. The
+    items pass through files, because vectors of this length are slow in Python."""
+    size = chain[-1].output_signature().sizeof_stream_item(0)
     graph = gr.top_block()
-    graph.connect(blocks.vector_source_c(items.tolist()), *chain, sink)
-    graph.run()
-    return np.array(sink.data(), np.uint8 if bytes_out else np.complex64)
+    with tempfile.TemporaryDirectory() as folder:
+        names = [f"{folder}/in", f"{folder}/out"]
+        items.tofile(names[0])
+        graph.connect(blocks.file_source(gr.sizeof_gr_complex, names[0]), *chain,
+                      blocks.file_sink(size, names[1]))
+        graph.run()
+        return np.fromfile(names[1], np.uint8 if size == 1 else np.complex64)
 
 
 def filtered(samples):
@@ -70,12 +74,11 @@ def waveform(symbols, es_n0_db):
 
 
 def leandvb(program, samples, rate):
-    with tempfile.NamedTemporaryFile() as file:
-        # leandvb works with amplitudes of about 75.
-        (75 * samples).astype(np.complex64).tofile(file.name)
-        with open(file.name, "rb") as source:
-            done = subprocess.run([program, *LEANDVB, "--cr", rate], stdin=source,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+    with tempfile.TemporaryFile() as file:
+        (75 * samples).tofile(file)  # leandvb works with amplitudes of about 75
+        file.seek(0)
+        done = subprocess.run([program, *LEANDVB, "--cr", rate], stdin=file,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
     return np.frombuffer(done.stdout, np.uint8)
 
 
