@@ -20,7 +20,7 @@ waveform through a matched filter:
 The receivers have --lead packets for synchronisation. The rows count how many of the next
 --packets packets are received correctly, each packet once.
 
-Usage: dvbs_leandvb.py LEANDVB [--packets N] [--lead N] [--json FILE]
+Usage: dvbs_leandvb.py LEANDVB [--rates R,...] [--packets N] [--lead N] [--json FILE]
 """
 
 import argparse
@@ -96,9 +96,10 @@ def right(received, known):
     return len(known & {packet.tobytes() for packet in whole})
 
 
-def comparisons(program, packets, frames, counted):
+def comparisons(program, rates, packets, frames, counted):
     known = {packet.tobytes() for packet in packets[counted]}
-    for rate, (_, first) in RATES.items():
+    for rate in rates:
+        first = RATES[rate][1]
         symbols = modulate(frames, rate)
         for es_n0_db in np.arange(first, first + STEPS):
             samples = waveform(symbols, es_n0_db)
@@ -119,13 +120,14 @@ def comparisons(program, packets, frames, counted):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("leandvb", help="the program")
+    parser.add_argument("--rates", type=lambda text: text.split(","), default=list(RATES))
     parser.add_argument("--packets", type=int, default=1000)
     parser.add_argument("--lead", type=int, default=1500)
     parser.add_argument("--json", type=report_path)
     options = parser.parse_args()
     packets, frames = transmit(options.lead + options.packets + TAIL)
     counted = slice(options.lead, options.lead + options.packets)
-    rows = list(comparisons(options.leandvb, packets, frames, counted))
+    rows = list(comparisons(options.leandvb, options.rates, packets, frames, counted))
     if options.json:
         save(options.json, "dvbs_leandvb",
              {"packets": options.packets, "lead": options.lead, "samples_per_symbol": SAMPLES,
