@@ -212,7 +212,10 @@ def dvbs_packets(rows, *receivers):
 
 
 def dvbs_leandvb():
-    return dvbs_packets(load("cpu-flow-epyc.json", "dvbs-leandvb")["rows"],
+    rates = "1-2", "2-3", "3-4", "5-6", "7-8"
+    rows = [row for code in rates
+            for row in load("cpu-flow-epyc.json", f"dvbs-leandvb-{code}")["rows"]]
+    return dvbs_packets(rows,
                         ("synchronised", "loops, `dvbs_fec_receiver`"), ("leandvb", "leandvb"))
 
 
@@ -240,6 +243,11 @@ def ccsds_core():
         values = middle * 2 * (5 * 255 + 4) / (5 * 223)
         lines.append([title, rate(middle), f"{three(values / 1e9)}·10⁹"])
     return table(["tags", "transfer frames", "soft values per second"], lines)
+
+
+def vlsnr_float():
+    row, = load("dvbs2-error-rates.json", "vlsnr-short-4-15-float-epyc")["rows"]
+    return f"{row['wrong']} of {row['frames']:,}"
 
 
 def vlsnr_error_rates():
@@ -577,7 +585,7 @@ TABLES = {"readme steps": readme_steps, "arm64 instructions": arm64_instructions
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
           "dvbs2rx one block": dvbs2rx_one_block, "dvbs packets": lambda: dvbs_packets(table_of(dvbs_run(), "packets")),
           "dvbs leandvb": dvbs_leandvb, "recordings": recordings, "ccsds core": ccsds_core,
-          "vlsnr error rates": vlsnr_error_rates,
+          "vlsnr error rates": vlsnr_error_rates, "vlsnr float": vlsnr_float,
           "dvbs speed": dvbs_speed, "dvbs sent": dvbs_sent,
           "dvbs processor": lambda: dvbs_run()["device"]["processor"],
           "gr-fec kernels": gr_fec_kernels,
