@@ -318,8 +318,16 @@ private:
             g.order.inverted)<<<(all + threads - 1) / threads, threads, 0, stream>>>(
             g, input, memory.survivors);
         mark("forward");
-        traceback_registers<Code, Wide>
-            <<<g.pairs / 32, 32, 0, stream>>>(g, memory.survivors, memory.output);
+        if constexpr (Wide == 0) {
+            traceback_registers<Code>
+                <<<g.pairs / 32, 32, 0, stream>>>(g, memory.survivors, memory.output);
+        } else {
+            traceback_lanes<Code, Wide>
+                <<<(g.job.blocks + traceback_threads - 1) / traceback_threads,
+                   traceback_threads,
+                   0,
+                   stream>>>(g, memory.survivors, memory.output);
+        }
         mark("traceback");
     }
 

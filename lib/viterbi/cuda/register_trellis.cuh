@@ -283,7 +283,12 @@ private:
     // Combines the low nibbles of the bytes of `a` with the high nibbles of those of `b`.
     __device__ static std::uint32_t select(std::uint32_t a, std::uint32_t b)
     {
-        return (a & 0x0f0f0f0fu) | (b & 0xf0f0f0f0u);
+        // From (a & m) | (b & ~m), the compiler makes two instructions.
+        std::uint32_t d;
+        asm("lop3.b32 %0, %1, %2, %3, 0xca;"
+            : "=r"(d)
+            : "r"(0x0f0f0f0fu), "r"(a), "r"(b));
+        return d;
     }
 
     __device__ static std::uint32_t
