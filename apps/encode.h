@@ -29,7 +29,7 @@ public:
         const std::uint8_t* items, std::size_t count, byte_vector& out)>;
 
     //! \p items is the size of a block. An incomplete last block is coded if
-    //! r.frame_items is 0, else dropped.
+    //!     r.frame_items is 0; otherwise it is dropped.
     piece_coder(const stream_rates& r, std::size_t items, function code);
 
     std::size_t push(const void* items, std::size_t count) override;
@@ -62,7 +62,8 @@ struct bit_encoder {
     //! Encodes a message, or a block of a stream, to one bit per byte.
     std::function<void(const byte_vector& message, byte_vector& coded)> encode;
     float level = 1; //!< magnitude of float soft values
-    //! Appends the symbols of a frame's coded bits; null: no symbol output.
+    //! Function that appends the symbols of a frame's coded bits; null if there is no
+    //! symbol output.
     std::function<void(const byte_vector& coded, byte_vector& out)> map = nullptr;
 };
 

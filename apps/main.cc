@@ -137,7 +137,8 @@ int run(const command& c, const arguments& args)
             const auto all = (d.trait().*c.part).examples;
             first += all.substr(0, all.find('\n', all.find("\ngpufec") + 1));
         }
-        std::cout << "\nThe options of each: gpufec " << c.name << " DECODER --help.\n\n"
+        std::cout << "\nFor the options of a decoder: gpufec " << c.name
+                  << " DECODER --help\n\n"
                   << help_end(first);
         return 0;
     }

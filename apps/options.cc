@@ -334,9 +334,9 @@ bool option_values::has_option(const std::string& name) const
 }
 
 // Replaces the library's parameter names in a message by option names, and rate="1/2" by
-// --rate 1/2. In an error, the first word that matches a parameter is replaced, if it is
-// before " is ". Other words are replaced only if they contain an underscore or have a
-// value, because they may be ordinary English.
+// --rate 1/2. In an error message, the first word that matches a parameter is replaced if
+// the word stands before " is ". Other words are replaced only if they contain an
+// underscore or have a value, because they may be ordinary English.
 std::string option_values::as_typed(const std::string& message, bool error) const
 {
     static const std::regex word("([A-Za-z0-9_]+)(=(?:\"([^\"]*)\")?)?");

@@ -36,12 +36,14 @@ public:
 
 struct option {
     std::string name; //!< without dashes
-    //! "flag" (without a value), "int", "real", "count" (a whole number such as 1e8),
-    //! "seed" (0 to 2^64 − 1), "file", "text", or all allowed values separated by |.
+    //! Kind of value: "flag" (without a value), "int", "real", "count" (a whole number
+    //! such as 1e8), "seed" (0 to 2^64 − 1), "file", "text", or all allowed values
+    //! separated by |.
     std::string kind;
     std::string initial; //!< default value; "": none
     std::string help;
-    std::vector<std::string> choices() const; //!< values that `kind` lists, else empty
+    std::vector<std::string> choices() const; //!< the values that `kind` lists; empty if
+                                              //!< it lists none
 };
 
 struct option_table {
@@ -76,7 +78,7 @@ public:
     void warn_unused(bool used,
                      const std::vector<std::string>& names,
                      const std::string& where) const;
-    //! Returns the value as text; "" if there is none.
+    //! Returns the value as text, or "" if the option has no value.
     std::string text(const std::string& name) const;
     // The following functions throw a usage_error if the value is not of their type or
     // not in the allowed range. count() allows 0 to 1e15.

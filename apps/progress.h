@@ -45,7 +45,7 @@ class signal_watch
 public:
     signal_watch();
     ~signal_watch();
-    //! Returns the signal that was caught; 0: none.
+    //! Returns the signal that was caught, or 0 if none was caught.
     static int caught();
     //! Throws interruption if a signal was caught.
     static void check();

@@ -62,8 +62,8 @@ public:
     virtual double work_per_bit() const { return 0; }
     //! Prints a summary to stderr and returns statistics. Called at the end.
     virtual json conclude() { return json::object(); }
-    //! Returns whether the input does not fit the code and the format; the exit status is
-    //! then 3. Called at the end.
+    //! Returns whether the input does not fit the code and the format. This function is
+    //! called at the end of the input; if it returns true, the exit status is 3.
     virtual bool no_signal() const { return false; }
 };
 

@@ -1,7 +1,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Settings of the Debian package that CPack makes; packaging/make-deb says how to make it.
+# Settings of the Debian package that CPack makes. Run packaging/make-deb to make the
+# package.
 
 set(CPACK_PACKAGE_NAME gr-gpufec)
 set(CPACK_PACKAGE_VERSION ${GPUFEC_VERSION})

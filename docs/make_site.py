@@ -105,7 +105,8 @@ TEMPLATE = """{% extends "base.html" %}
 EXCEPTIONS = {"std::invalid_argument": "ValueError", "std::out_of_range": "IndexError",
               "std::runtime_error": "RuntimeError"}
 
-# Lines of text in each block's picture: of its input, its function and its output.
+# Lines of text in each block's picture, which describe its input, its function and its
+# output.
 WAYS = {
     "gpu_viterbi_pbvd": (["soft values", "int8, float or 4 bits"],
                          ["parallel blocks", "of a batch", "decoded on a GPU or a CPU"],

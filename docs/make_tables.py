@@ -200,16 +200,64 @@ def dvbs_run():
     return load("cpu-flow-epyc.json", "dvbs-rates-cpu")
 
 
-def dvbs_packets():
-    rows = table_of(dvbs_run(), "packets")
+def dvbs_packets(rows, *receivers):
     rates = list(dict.fromkeys(row["rate"] for row in rows))
     points = {(row["rate"], row["es_n0_db"]): row for row in rows}
     columns = sorted({db for _, db in points})
-    receivers = (("gpufec", "`dvbs_fec_receiver`"), ("gr_dtv", "gr-dtv"))
+    receivers = (("gpufec", "`dvbs_fec_receiver`"), *receivers, ("gr_dtv", "gr-dtv"))
     return table(["rate", "receiver"] + [f"{db:g} dB" for db in columns],
                  [[code, title] + [f"{points[code, db][key]:,}" if (code, db) in points else ""
                                    for db in columns]
                   for code in rates for key, title in receivers])
+
+
+def dvbs_leandvb():
+    rates = "1-2", "2-3", "3-4", "5-6", "7-8"
+    rows = [row for code in rates
+            for row in load("cpu-flow-epyc.json", f"dvbs-leandvb-{code}")["rows"]]
+    return dvbs_packets(rows,
+                        ("synchronised", "loops, `dvbs_fec_receiver`"), ("leandvb", "leandvb"))
+
+
+def recordings():
+    """Returns the numbers of PDUs, summed over the runs at a level of noise."""
+    lines = []
+    for title, run in (("BY70-1", "recording-by701-receiver"), ("KS-1Q", "recording-ks-1q"),
+                       ("TRISAT", "recording-trisat")):
+        for row in load("recording-pdus.json", run)["rows"]:
+            level = "none" if row["noise_db"] is None else f"{row['noise_db']:g} dB"
+            lines.append([title, level] + [sum(row[way]) for way in
+                                           ("gr_satellites", "gpufec", "receiver")])
+    return table(["satellite", "added noise", "gr-satellites", "gr-satellites, this Viterbi decoder",
+                  "`ccsds_fec_receiver`"], lines)
+
+
+def ccsds_core():
+    """Returns the rate of ccsds_fec_receiver on one core, in soft values and in frame bits."""
+    rows = load("viterbi-flowgraph.json", "ccsds-rates-epyc")["rows"]
+    lines = []
+    for tags, title in (("none", "without tags"), ("failures", '`status_tags="failures"`'),
+                        ("all", '`status_tags="all"` (default)')):
+        bits = sorted(row["mbit_per_cpu_s"] for row in rows if row["tags"] == tags)
+        middle = 1e6 * bits[len(bits) // 2]
+        values = middle * 2 * (5 * 255 + 4) / (5 * 223)
+        lines.append([title, rate(middle), f"{three(values / 1e9)}·10⁹"])
+    return table(["tags", "transfer frames", "soft values per second"], lines)
+
+
+def vlsnr_float():
+    row, = load("dvbs2-error-rates.json", "vlsnr-short-4-15-float-epyc")["rows"]
+    return f"{row['wrong']} of {row['frames']:,}"
+
+
+def vlsnr_error_rates():
+    rows = load("dvbs2-error-rates.json", "vlsnr-error-rates-epyc")["rows"]
+    lines = []
+    for row in rows:
+        size, constellation, code = row["modcod"].rsplit(" ", 2)
+        lines.append([f"`{size}`", f"`{constellation}` {code}", f"{row['esn0_db']:.2f} dB",
+                      f"{row['wrong']:,} of {row['frames']:,}", f"{row['mean_iterations']:.1f}"])
+    return table(["`frame_size`", "MODCOD", "Es/N0", "wrong frames", "mean iterations"], lines)
 
 
 def dvbs_speed():
@@ -539,7 +587,9 @@ TABLES = {"readme steps": readme_steps, "arm64 instructions": arm64_instructions
           "ccsds-frames": ccsds_frames,
           "sync reads": sync_reads, "sync reads gap": sync_reads_gap,
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
-          "dvbs2rx one block": dvbs2rx_one_block, "dvbs packets": dvbs_packets,
+          "dvbs2rx one block": dvbs2rx_one_block, "dvbs packets": lambda: dvbs_packets(table_of(dvbs_run(), "packets")),
+          "dvbs leandvb": dvbs_leandvb, "recordings": recordings, "ccsds core": ccsds_core,
+          "vlsnr error rates": vlsnr_error_rates, "vlsnr float": vlsnr_float,
           "dvbs speed": dvbs_speed, "dvbs sent": dvbs_sent,
           "dvbs processor": lambda: dvbs_run()["device"]["processor"],
           "gr-fec kernels": gr_fec_kernels,

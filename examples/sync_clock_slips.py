@@ -65,7 +65,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--es-n0", type=float, default=3.0, help="Es/N0 in dB (%(default)s)")
     parser.add_argument("--frames", type=int, default=30,
-                        help="how many to send (%(default)s)")
+                        help="number of frames to send (%(default)s)")
     parser.add_argument("--backend", default="auto", choices=("auto", "cuda", "cpu"))
     options = parser.parse_args()
 

@@ -212,11 +212,11 @@ def main():
     parser.add_argument("--p", type=float, nargs="+", default=[0.055],
                         help="probability of an insertion, and of a deletion (%(default)s)")
     parser.add_argument("--frames", type=int, default=100,
-                        help="how many to send (%(default)s)")
+                        help="number of frames to send (%(default)s)")
     parser.add_argument("--symbols", type=int, default=400,
-                        help=f"symbols per frame, of {Q_BITS} bits each, even (%(default)s)")
+                        help=f"symbols of {Q_BITS} bits per frame, an even number (%(default)s)")
     parser.add_argument("--turns", type=int, default=4,
-                        help="how many times both decode (%(default)s)")
+                        help="number of iterations of both decoders (%(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--backend", default="auto", choices=("auto", "cuda", "cpu"))
     parser.add_argument("--json", action="store_true", help="print JSON")

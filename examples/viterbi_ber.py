@@ -54,9 +54,9 @@ def main():
     parser.add_argument("--preset", default="dvb_1_2", choices=codes, metavar="NAME",
                         help=", ".join(codes))
     parser.add_argument("--frame-bits", type=int, default=0,
-                        help="information bits per frame, for codes that come in frames")
+                        help="information bits per frame; presets with frames need this option")
     parser.add_argument("--ebn0", type=float, default=3.0, help="Eb/N0 in dB")
-    parser.add_argument("--bits", type=float, default=2e6, help="how many to send")
+    parser.add_argument("--bits", type=float, default=2e6, help="number of bits to send")
     parser.add_argument("--backend", default="auto", help="auto, cuda or cpu")
     arguments = parser.parse_args()
 

@@ -85,8 +85,9 @@ class ledger(gr.basic_block):
         gr.basic_block.__init__(self, "ledger", in_sig=None, out_sig=None)
         self.window, self.timeout, self.size = window, timeout, size
         self.changed = threading.Condition()
-        # Both by packet number. `dealt` holds the sending time and the soft values of packets that
-        # are not yet acknowledged, oldest first; `back` holds decoded bits that are not yet output.
+        # Both dictionaries have packet numbers as keys. `dealt` has the sending time
+        # and the soft values of packets that are not yet acknowledged, oldest first.
+        # `back` has decoded bits that are not yet output.
         self.dealt = collections.OrderedDict()
         self.back = {}
         self.next_in = self.next_out = self.again = self.ignored = 0
@@ -237,13 +238,16 @@ def random_frames(count, ebn0_db=3.0, seed=1):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("role", choices=["deal", "worker"])
-    parser.add_argument("--deal", default="tcp://127.0.0.1:5801", help="where frames are had")
-    parser.add_argument("--collect", default="tcp://127.0.0.1:5802", help="where bits go")
-    parser.add_argument("--frames", type=int, default=20000, help="to decode")
+    parser.add_argument("--deal", default="tcp://127.0.0.1:5801",
+                        help="address where workers request packets of frames")
+    parser.add_argument("--collect", default="tcp://127.0.0.1:5802",
+                        help="address to which workers send decoded bits")
+    parser.add_argument("--frames", type=int, default=20000, help="number of frames to decode")
     parser.add_argument("--packet", type=int, default=64, help="frames per packet")
-    parser.add_argument("--window", type=int, default=64, help="packets that may be out")
+    parser.add_argument("--window", type=int, default=64,
+                        help="largest number of packets that are sent and not acknowledged")
     parser.add_argument("--timeout", type=float, default=2.0,
-                        help="seconds after which a packet is dealt again")
+                        help="seconds after which an unacknowledged packet is sent again")
     parser.add_argument("--backend", default="auto")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", default="/dev/null", help="file of decoded bits")
@@ -270,7 +274,7 @@ def main():
     found.tofile(args.out)
     wrong = np.unpackbits(found ^ bits.ravel()).mean() if found.size == bits.size else 1.0
     print(f"{len(values)} frames in {seconds:.2f} s, {8 * found.size / seconds / 1e6:.1f} Mb/s, "
-          f"bit error rate {wrong:.1e}, {top.book.again} packets dealt again")
+          f"bit error rate {wrong:.1e}, {top.book.again} packets sent again")
     return int(found.size != bits.size)
 
 

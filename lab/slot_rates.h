@@ -78,7 +78,7 @@ public:
 
     //! Returns, for each device, the time in ms of each step of a batch: medians over
     //! \p rounds batches. All devices run at the same time, with one batch in flight
-    //! each. Only for CUDA devices.
+    //! each. Supports only CUDA devices.
     std::vector<std::vector<timed_step>> device_times(unsigned rounds)
     {
         d_pipeline.drain();

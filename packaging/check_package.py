@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks an installed package of the GNU Radio module: decodes frames in a flowgraph, as an array
-and with the program gpufec, and looks for the blocks of GNU Radio Companion."""
+"""Checks an installed package of the GNU Radio module: decodes frames in a flowgraph, as an array,
+and with the program gpufec. Also checks that the blocks of GNU Radio Companion are installed."""
 
 import pathlib
 import subprocess

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes lib/demap/tables_dvbs2x.cc: the constellations and interleaver columns of EN 302 307-2.
 
-Both are recovered from the output of gr-dtv's modulator and interleaver. The build does not run
-this script."""
+The points and the interleavers are recovered from the output of gr-dtv's modulator and interleaver.
+The build does not run this script."""
 
 import pathlib
 

@@ -114,8 +114,8 @@ class qa_converting(unittest.TestCase):
             self.assertEqual([int(p, 8) for p in matlab.split()], [abs(p) for p in here])
 
     def test_TableOfConventions_EqualsBlocks(self):
-        """The table of conventions has the sign that each decoder expects, and its notations of
-        polynomials all mean the same code."""
+        """The table of conventions states the sign that each decoder expects. All its notations of
+        polynomials mean the same code."""
         table = PAGE.split("## Polynomials")[0]
         rows = [[cell.strip() for cell in row.split("|")] for row in re.findall(
             r"(?m)^\| (.* \| [01](?: \(`positive_bit=\d`\))? \| .*) \|$", table)]
@@ -408,12 +408,12 @@ class qa_converting(unittest.TestCase):
         values = np.clip(np.rint(llr), -127, 127).astype(np.int8)
         self.both("dvbs2rx", values, 0.5, np.packbits(message))
 
-    def test_LdpcDecode_Decodes(self):
+    def test_MatlabLdpcExample_Decodes(self):
         message, llr = self.llrs(0.75)
         decoded = through(llr.astype(np.float32), example("ldpcDecode")["decoder"])
         self.assertTrue(np.array_equal(decoded, message))
 
-    def test_Vitdec_Decodes(self):
+    def test_MatlabVitdecExample_Decodes(self):
         names = example("vitdec")
         received = soft(self.coded(constraint_length=7, polynomials=[0o171, 0o133]))
         for decoder, values in (
@@ -605,7 +605,7 @@ class qa_converting(unittest.TestCase):
         np.testing.assert_array_equal(cadus, sent)
 
     def test_PipelineConstellations_Decode(self):
-        """The constellations of the table decode what SatDump decodes with them."""
+        """For each constellation in the table, the tool decodes the same signal as SatDump."""
         for convolutional, constellation, signal in (
                 ("ccsds_uninverted", "bpsk", ("ccsds_uninverted",)),
                 ("ccsds_3_4", "bpsk", ("ccsds_3_4",)),

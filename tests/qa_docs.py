@@ -66,8 +66,8 @@ class qa_docs(unittest.TestCase):
         self.assertIn(DOCS / "README.md", {path for path, _ in links(ROOT / "README.md")})
 
     def test_Examples_AreListedWithPictures(self):
-        """docs/examples.md names each example, and shows a picture of its window if it has one,
-        except for dvbs2rx_receiver. Each picture is shown on some page."""
+        """docs/examples.md names each example. It shows a picture of each example with a window,
+        except dvbs2rx_receiver. Each picture is shown on some page."""
         page = text_of(DOCS / "examples.md")
         for example in (ROOT / "examples").rglob("*"):
             if example.suffix in (".grc", ".py", ".ipynb"):
@@ -129,7 +129,7 @@ class qa_docs(unittest.TestCase):
                 self.assertIn(asked["phrase"], " ".join(section.split()))
 
     def test_RunsOfResults_Exist(self):
-        """Where a page names a run, as `run` in `file`, the file has this run."""
+        """If a page names a run of a file of results, as `run` in `file`, the file has this run."""
         seen = 0
         for page in PAGES:
             for name, file in re.findall(r"`([\w-]+)`\s+in\s+`([\w-]+\.json)`", text_of(page)):

@@ -26,7 +26,8 @@ json  file  -  write statistics to this file, - for standard output
 class file_coder
 {
 public:
-    //! \p pace is the rate of the input in items per second; 0: as fast as possible.
+    //! \p pace is the rate of the input in items per second. With 0, input is read as
+    //!     fast as possible.
     file_coder(byte_coder& decoder, double pace)
         : d_coder(decoder),
           d_item_bytes(decoder.rates.item_bytes),
@@ -192,7 +193,7 @@ private:
 };
 
 // Converts IN to OUT. If a signal or a failing device ends the call early, OUT is closed
-// with the partial output, because close() is what replaces the old content of a file.
+// with the partial output, because only close() replaces the old content of a file.
 void decode(file_coder& work, file& in, output_file& out)
 {
     std::optional<signal_watch> watch;

@@ -99,7 +99,7 @@ json preset_choices()
 {
     auto presets = json::array();
     for (const auto& p : conv_presets()) {
-        // The defaults are those of streams, because frames have no usual length.
+        // Default values are shown for streams, because frames have no usual length.
         viterbi_options options{ conv_code::preset(p.name) };
         options.termination = termination::streaming;
         options.backend = backend::cpu;

@@ -31,7 +31,8 @@ std::string script_of(const std::string& option, const std::string& name)
                              std::string(GPUFEC_DATA_DIR));
 }
 
-// Returns the format of a picture by the extension of its name; "png" without one.
+// Returns the format of a picture by the extension of its name; returns "png" if the name
+// has no extension.
 std::string format_of(const std::string& name)
 {
     const auto extension = fs::path(name).extension().string();

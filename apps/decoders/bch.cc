@@ -33,7 +33,8 @@ bch_code code_of(const option_values& values, json& facts)
     return code;
 }
 
-// Returns the scrambling sequence of \p k bits, packed; zeros unless \p option is "true".
+// Returns the packed scrambling sequence of \p k bits. All bits are zero unless \p option
+// is "true".
 byte_vector
 scrambling_of(const option_values& values, const std::string& option, unsigned k)
 {

@@ -152,7 +152,8 @@ public:
 
     //! Sets the factor by which float input is multiplied to get LLRs in nats.
     void set_llr_factor(double factor) { d_factor = float(factor); }
-    //! Sets Es/N0 in dB of the symbols that follow; NaN: estimated from each frame.
+    //! Sets the Es/N0 in dB of the symbols that follow. If it is NaN, the decoder
+    //! estimates it from each frame.
     void set_esn0_db(double esn0_db) { d_decoder->set_esn0_db(esn0_db); }
 
     double work_per_bit() const override { return mean_iterations() * d_edges_per_bit; }
@@ -185,7 +186,8 @@ public:
     }
 
 protected:
-    //! Pulls a whole packed message and returns its size in bytes; 0 if none is ready.
+    //! Pulls a whole packed message and returns its size in bytes. Returns 0 if no
+    //! message is ready.
     std::size_t pull_message(byte_vector& message)
     {
         const auto n = d_decoder->pull(packed_bits(message));

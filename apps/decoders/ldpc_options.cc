@@ -80,8 +80,8 @@ std::vector<std::uint32_t> positions(const option_values& values, const std::str
     return list;
 }
 
-// Returns the constellation and the rate of --modcod; without --modcod, those of
-// --constellation and --rate. The value of --rate may be a MODCOD too.
+// Returns the constellation and the rate that --modcod names. Without --modcod, returns
+// the values of --constellation and --rate. The value of --rate may be a MODCOD too.
 std::pair<std::string, std::string> modcod_of(const option_values& values)
 {
     const auto rate = values.text("rate"), name = values.text("constellation");

@@ -212,8 +212,9 @@ frame_lengths lengths_of(const std::string& path)
     };
 }
 
-// A decoder whose input is divided into frames of given lengths; in mode stream the
-// decoder finds the frames. \tparam Decoder sync_decoder or sync_reads_decoder
+// A decoder of frames. In framed mode the caller gives the length of each frame; in
+// stream mode the decoder finds the frames. \tparam Decoder sync_decoder or
+// sync_reads_decoder
 template <class Decoder>
 class sync_stream : public frame_adapter<Decoder>
 {
@@ -428,7 +429,8 @@ private:
     const bool d_framed;
     const std::size_t d_frame_bits;
     std::int64_t d_items = 0,
-                 d_frame_end = 0; // in stream mode: items pushed; end of the last frame
+                 d_frame_end = 0; // stream mode: number of items pushed, and index of the
+                                  // item after the last frame
     const unsigned d_reads;
     std::uint64_t d_pushed = 0; // reads pushed so far, d_reads per frame
     const frame_lengths d_next_length;
@@ -508,7 +510,8 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
     const frame_source source(options, 1);
     const auto given = std::make_shared<frames>();
     auto subject = std::make_unique<bench_subject>();
-    for (unsigned f = 0; f < 64; ++f) { // few frames suffice: all take the same time
+    for (unsigned f = 0; f < 64; ++f) { // A few frames suffice, because all frames take
+                                        // the same time.
         given->push_back(source.make(f));
         const auto& items = given->back().items;
         subject->items.insert(subject->items.end(), items.begin(), items.end());

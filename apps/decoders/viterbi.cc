@@ -61,7 +61,8 @@ std::string preset_option()
            " - name of a code; the options below override its parameters";
 }
 
-// Returns the code of the preset, or the default code, before other options override it.
+// Returns the code of the preset or, without a preset, the default code. Other options
+// may then override parts of the code.
 conv_preset preset_of(const option_values& values)
 {
     if (values.has("preset")) {
@@ -394,8 +395,9 @@ std::unique_ptr<slot_bench> make_slots(const viterbi_options& options,
                                        const std::vector<std::byte>& items)
 {
     if (is_float(options) || options.format == soft_format::uint8) {
-        // Input of these formats is converted to int8 on its way into a slot. The
-        // benchmark of slots would leave out the conversion, because it fills slots once.
+        // The decoder converts input of these formats to int8 while it fills a slot. The
+        // benchmark of slots fills each slot once, so it would not measure this
+        // conversion.
         return nullptr;
     }
     auto slots = std::make_unique<slot_adapter<slot_benchmark>>(options, items, 1);

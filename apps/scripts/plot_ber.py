@@ -64,15 +64,16 @@ def wilson(errors, trials):
 
 
 def burst_length(points, at):
-    """Returns the number of wrong bits per error event at the point with events that is nearest to
-    the Eb/N0 `at`; 1 if there is no such point."""
+    """Returns the number of wrong bits per error event, at the point with events whose Eb/N0 is
+    nearest to `at`. Returns 1 if no point has events."""
     seen = [p for p in points if p.get("events")]
     nearest = min(seen, key=lambda p: abs(p["ebn0_db"] - at), default=None)
     return nearest["errors"] / nearest["events"] if nearest else 1
 
 
 def draw_curve(axes, x, rates, intervals, **style):
-    """Draws rates above 0, with intervals given as multiples of the rates; returns the colour."""
+    """Draws the rates above 0 and their intervals, which are given as multiples of the rates.
+    Returns the colour of the curve."""
     low = [r * (1 - max(a, 0.1)) for r, (a, _) in zip(rates, intervals)]
     high = [r * max(b - 1, 0) for r, (_, b) in zip(rates, intervals)]
     lines = axes.errorbar(x, rates, yerr=[low, high], marker="o", markersize=4, capsize=2, **style)
@@ -155,9 +156,10 @@ def write(path, content):
 def plot(reports, labels, png, theory="each", title=None, kind=None):
     """Draws `reports` (parsed JSON) with their `labels` to the file `png`.
 
-    theory: "each": the union bound is drawn for every report; "first": for the first one only.
-    title: title of the picture; None: code and decoder if there is a single report, else none.
-    kind: format of the picture; None: that of the name's extension.
+    theory: "each" draws the union bound for every report, and "first" only for the first report.
+    title: title of the picture. With None, the title of a single report is its code and decoder,
+    and several reports have no title.
+    kind: format of the picture. With None, the extension of the name determines the format.
     """
     if title is None and len(reports) == 1:
         title, labels = "\n".join(names_of(reports[0])), [""]

@@ -188,7 +188,7 @@ class qa_usage(unittest.TestCase):
                 self.assertIn("--rate has no effect: it applies only to codes without --code-file",
                               errors)
 
-    def test_AnotherRateThanTheModcods_IsRefused(self):
+    def test_RateThatContradictsTheModcod_IsRefused(self):
         modcod = ["--soft-input", "symbols", "--modcod", "8PSK 3/4"]
         for option, value in (("--rate", "1/2"), ("--constellation", "16apsk")):
             self.check_refused(f'{option} is "{value}": allowed', "decode", "ldpc", *modcod,

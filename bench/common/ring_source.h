@@ -61,8 +61,8 @@ public:
         constexpr std::size_t page = 4096;
         const auto whole = std::lcm(d_items.size(), page);
         d_size = (least_bytes + whole - 1) / whole * whole;
-        // GNU Radio allocates the largest size that a block requests. This request must
-        // be the largest, because the buffer must hold whole repetitions.
+        // GNU Radio allocates the largest size that any block requests for a buffer. The
+        // buffer must hold whole repetitions, so this request must be the largest.
         set_min_output_buffer(long(d_size));
     }
 
@@ -76,7 +76,7 @@ public:
     void reset()
     {
         d_emitted = 0;
-        set_max_output_buffer(-1); // GNU Radio would keep the size that it has set
+        set_max_output_buffer(-1); // GNU Radio would otherwise use its own size.
     }
 
     //! Returns the time at which an item is due. The source must have a rate, and work()
@@ -140,9 +140,10 @@ private:
         }
     }
 
-    // Returns the number of items that may be produced: any number without a rate, else
-    // those that are due, after waiting until at least one is due. If work() returned 0,
-    // GNU Radio would wait for 0.25 s.
+    // Returns the number of items that may be produced. Without a rate, any number is
+    // allowed. With a rate, waits until at least one item is due, and returns the number
+    // of items that are due. The wait is here because GNU Radio waits for 0.25 s if
+    // work() returns 0.
     std::uint64_t allowed(std::uint64_t given)
     {
         if (d_rate == 0) {

@@ -132,9 +132,9 @@ def ways_of_a_device(decoder, values, **more):
 
 
 def beside_bench(subject, frames, args, run):
-    """Returns rates in Mb/s: of the kernels alone and from pinned input to pinned output ("slot to
-    slot"), both measured by `gpufec bench`, and of decoding arrays that the device accesses in
-    place. The work per frame is the same in all cases."""
+    """Returns three rates in Mb/s. `gpufec bench` measures the rate of the kernels alone and the
+    rate from pinned input to pinned output ("slot to slot"). The third rate is that of decoding
+    arrays that the device accesses in place. The work per frame is the same in all cases."""
     facts = json.loads(subprocess.run(
         [args.tool, "bench", subject.command, *subject.words, *subject.fixed_words,
          "--backend=cuda", "--json=-"], check=True, capture_output=True, text=True).stdout)

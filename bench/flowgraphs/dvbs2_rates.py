@@ -36,8 +36,9 @@ MODCODS = {"qpsk 1/2": ("qpsk", "1/2", 1.3, 32208, 32400),
            "32apsk 9/10": ("32apsk", "9/10", 16.35, 58192, 12960)}
 # Integer that represents an I or Q value of 1; leaves headroom for noise.
 SCALES = {"symbols16": 8000, "symbols8": 40}
-# Minimum size of the source's buffer in bytes. The size exceeds what the decoder block requests, so
-# that GNU Radio allocates the ring's own size, a whole number of frames.
+# Minimum size of the source's buffer in bytes. This size is larger than the size that
+# the decoder block requests. GNU Radio therefore allocates this size, which is a whole
+# number of frames.
 RING_BYTES = {"symbols": 320 << 20, "symbols16": 160 << 20, "symbols8": 96 << 20}
 
 

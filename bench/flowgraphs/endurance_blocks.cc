@@ -21,10 +21,10 @@ namespace {
 using bytes = py::array_t<std::uint8_t, py::array::c_style>;
 using values = py::array_t<std::int8_t, py::array::c_style>;
 
-/* A sink that compares bytes with a repeated period. With \p paced, a source that has a
- * rate, the sink also measures a delay in each work() call: from the time at which the
- * first input value of the call's first byte was due, to the arrival of this byte. A
- * source that is blocked and therefore late does not shorten this delay. */
+/* A sink that compares bytes with a repeated period. If \p paced is a source with a rate,
+ * the sink also measures a delay in each work() call. The delay begins when the first
+ * input value of the call's first byte was due, and ends when this byte arrives. A source
+ * that is blocked and therefore late does not shorten this delay. */
 class checking_sink : public gr::sync_block
 {
 public:

@@ -9,7 +9,7 @@ worker in mid-run changes neither counts nor bits nor their order.
 
 Runs with different numbers of workers alternate, and medians are compared. Other work on the
 machine distorts the figures, so the report has the machine's load. The client, the scheduler and
-the flowgraph that distributes frames need a processor besides those of the workers."""
+the flowgraph that distributes frames need one more processor than the workers."""
 
 import argparse
 import importlib.util
@@ -128,7 +128,7 @@ def deal(args, workers, out, kill_after_s=None):
         for process in kept:
             process.kill()
             process.wait()
-    seconds, again = re.search(r"frames in ([\d.]+) s.* (\d+) packets dealt again",
+    seconds, again = re.search(r"frames in ([\d.]+) s.* (\d+) packets sent again",
                                output).groups()
     return float(seconds), int(again), pathlib.Path(out).read_bytes()
 

@@ -103,7 +103,8 @@ SETTINGS = {"viterbi": ("soft_scale", 32, 10, 60), "ldpc": ("llr_scale", 2, 1, 4
             "sync": ("max_latency_ms", 50, 0, 50)}
 
 
-PERIODS = 64  # number of periods in the items that a source repeats; only the first has tags
+PERIODS = 64  # A source repeats items that consist of this number of periods. Only the
+              # first period has tags.
 # Seconds for which each block runs alone, without events, at the beginning and at the end of the
 # test, so that both rates can be compared.
 CALM_S = 8
@@ -117,7 +118,7 @@ def ring_bytes(backend):
 
 
 class stream:
-    """A decoder with its source and its sink."""
+    """A decoder block together with its source and its sink."""
 
     def __init__(self, graph, name, made, backend):
         soft, self.block, data, self.decoded, _ = made

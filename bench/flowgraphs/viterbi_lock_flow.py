@@ -6,10 +6,11 @@
 """Measures by how much phase search lowers the rate of a locked gpu_viterbi_pbvd in a flowgraph.
 
 The source is a ring buffer that is filled once with a noisy codeword, 1 dB above the Eb/N0 at which
-the decoded bit error rate is 1e-4. Runs alternate: without phase search, with a search over the
-phases of one BPSK rate, with a search over QPSK and DVB-S's five rates, and with the latter search
-on input whose I and Q are exchanged. Rates are information bits per second that leave the block.
-Results also have the fraction of a core that the block's own thread takes.
+the decoded bit error rate is 1e-4. Four kinds of runs alternate: without phase search; with a
+search over the phases of BPSK at one rate; with a search over the phases of QPSK at DVB-S's five
+rates; and with this QPSK search on input whose I and Q are exchanged. Rates are information bits
+per second that leave the block. Results also have the fraction of a core that the block's own
+thread takes.
 
 Usage: viterbi_lock_flow.py [--backend B] [--threads N] [--rounds N] [--seconds S]
                             [--presets NAME,...] [--formats int8,float] [--ring-mib N]

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the rate of ccsds_frame_finder on one core, in received bits or soft values
- * per second of CPU time: the best of several rounds, because other programs slow a round
- * down. The input is frames without errors, which begin at bit 3 of a byte, or noise.
+ * per second of CPU time. The result is the best of several rounds, because other
+ * programs slow some rounds down. The input is frames without errors, which begin at bit
+ * 3 of a byte, or noise.
  *
  * Usage: ccsds_frames_cpu [ROUNDS] */
 

@@ -39,8 +39,8 @@ struct link_scheme {
         f.constellation = convolutional ? "bpsk" : constellation;
         return f;
     }
-    //! Returns information bits per sent bit. Markers do not count, as in the curves of
-    //! CCSDS 130.1-G.
+    //! Returns the number of information bits per sent bit. Markers are not counted, as
+    //! in the curves of CCSDS 130.1-G.
     double rate() const
     {
         const framing::ccsds_format format(framing());
@@ -105,7 +105,7 @@ public:
         options.codes = { code };
         options.backend = backend::cpu;
         options.llr_scale = llr_scale;
-        // As in ccsds_fec_receiver
+        // The block ccsds_fec_receiver uses the same precision.
         options.precision = code.name().find("ar4ja") != std::string::npos
                                 ? ldpc_precision::int16
                                 : ldpc_precision::int8;

@@ -51,7 +51,8 @@ struct settings {
     bool wanted(const std::string& name) const { return only.empty() || only == name; }
 };
 
-// Calls make_worker() in each thread, and the result with each number below `count` once.
+// Calls make_worker() in each thread. The returned functions are then called once for
+// each number below `count`.
 template <class Make>
 void share(unsigned threads, std::uint64_t count, Make&& make_worker)
 {
@@ -101,8 +102,8 @@ double crossing(const std::vector<std::pair<double, double>>& points)
     return std::nan("");
 }
 
-// Returns the probability that more than 16 of 255 symbols are wrong, if each one is with
-// probability p, independently of the others (CCSDS 130.1-G-2, 6.2 and 6.3).
+// Returns the probability that more than 16 of 255 symbols are wrong, if the symbols are
+// wrong independently of each other with probability p (CCSDS 130.1-G-2, 6.2 and 6.3).
 double ideal_codeword_error_rate(double p)
 {
     double sum = 0;
@@ -119,8 +120,9 @@ struct error_counts {
     std::atomic<std::uint64_t> failed_codewords{ 0 }, symbols{ 0 }, wrong_symbols{ 0 };
 };
 
-// Number of frames of a stream in mode "rates" that count. Another frame precedes them,
-// because a Viterbi decoder does not know the state before the stream, and one follows.
+// Number of frames that are counted in each stream of mode "rates". One frame before them
+// is not counted, because a Viterbi decoder does not know the state before the stream.
+// One frame after them is not counted either.
 constexpr unsigned frames_of_stream = 100;
 
 std::uint64_t lost_frames(const std::vector<bool>& received)
@@ -226,7 +228,8 @@ public:
         const auto n = d_finder.frame_items();
         d_finder.reset();
         auto found = find_frames(d_finder, values);
-        // Codewords at the known places, then those that were found.
+        // Decoded codewords: first those at the known positions, then those that the
+        // receiver found.
         soft_values codewords;
         for (unsigned f = 1; f <= frames_of_stream; ++f) {
             const auto first = f * d_sent.period + d_finder.marker_bits();
@@ -375,7 +378,8 @@ json first(const settings& s)
         const sent_frames sent(scheme, count);
         for (const std::string constellation : { "bpsk", "qpsk" }) {
             const unsigned per_symbol = constellation == "qpsk" ? 2 : 1;
-            // For each event, the result of each trial; `count` if no frame was received.
+            // The result of each trial, by event. A result is `count` if no frame was
+            // received.
             std::vector<unsigned> waits[3];
             for (auto& wait : waits) {
                 wait.resize(s.trials);
@@ -454,7 +458,7 @@ struct noise_row {
     unsigned interleaving;
     const char* constellation;
     double false_alarm;
-    const char* lock; // of a Viterbi decoder before the search; "": none
+    const char* lock; // name of a Viterbi decoder before the search; "" for none
 };
 
 constexpr noise_row noise_rows[] = {

@@ -3,7 +3,7 @@
 
 /* Measures the rates of the BCH encoder and decoder on one core, in codeword bits per
  * second. In the case decode/CODE/ERRORS/VARIANT, every frame has ERRORS errors at its
- * own positions. ERRORS = t + 1 exceeds what the code corrects. */
+ * own positions. ERRORS = t + 1 is more than the code can correct. */
 
 #include "common/cpu_variant.h"
 #include <gnuradio/gpufec/bch.h>

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the frame error rate after BCH decoding for every MODCOD of EN 302 307-1. The
+/* Measures the frame error rate after BCH decoding for every MODCOD of EN 302 307-1, or
+ * with --vl-snr for those of VL-SNR frames (EN 302 307-2). The
  * input is symbols, Es/N0 is estimated from each frame, and early stop is on. Options add
  * outliers, bursts, fades or missing signal to the symbols. With --loss, measures instead
  * how many dB max-log demapping loses against log-MAP. Prints JSON. */
@@ -10,6 +11,7 @@
 #include "channel/counter_random.h"
 #include "common/packed_bits.h"
 #include "demap/rule.h"
+#include "demap/vlsnr.h"
 #include <gnuradio/gpufec/bch.h>
 #include <gnuradio/gpufec/ldpc.h>
 #include <condition_variable>
@@ -21,6 +23,7 @@
 #include <iostream>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,6 +40,8 @@ const char* const usage =
   --frames N             frames per MODCOD (10000)
   --normal DB            Es/N0 of normal frames above table 13 of EN 302 307-1 (0.2)
   --short DB             the same for short frames (0.6)
+  --vl-snr DB            the MODCODs of VL-SNR frames only, DB above the ideal Es/N0 of
+                         EN 302 307-2, clause 6
   --only WORD            only MODCODs that contain WORD: "short qpsk 1/2", "8psk"
   --backend NAME         auto, cpu or cuda (auto)
   --threads N            threads that make frames (one less than there are cores)
@@ -77,9 +82,26 @@ const std::vector<modcod> modcods = {
     { "32apsk", "9/10", 16.05 },
 };
 
+struct vlsnr_modcod {
+    const char *size, *constellation, *rate;
+    double esn0_db; // ideal Es/N0 (EN 302 307-2, clause 6)
+};
+const std::vector<vlsnr_modcod> vlsnr_modcods = {
+    { "vl-snr normal", "qpsk", "2/9", -2.85 },
+    { "vl-snr medium", "pi/2-bpsk", "1/5", -6.85 },
+    { "vl-snr medium", "pi/2-bpsk", "11/45", -5.50 },
+    { "vl-snr medium", "pi/2-bpsk", "1/3", -4.00 },
+    { "vl-snr short sf2", "pi/2-bpsk", "1/5", -9.90 },
+    { "vl-snr short sf2", "pi/2-bpsk", "11/45", -8.30 },
+    { "vl-snr short", "pi/2-bpsk", "1/5", -6.10 },
+    { "vl-snr short", "pi/2-bpsk", "4/15", -4.90 },
+    { "vl-snr short", "pi/2-bpsk", "1/3", -3.72 },
+};
+
 struct settings {
     std::uint64_t frames = 10000;
     double normal_db = 0.2, short_db = 0.6;
+    std::optional<double> vlsnr_db;
     gr::gpufec::backend backend = gr::gpufec::backend::automatic;
     unsigned threads = std::max(2u, std::thread::hardware_concurrency()) - 1;
     unsigned decoder_threads = 1;
@@ -102,7 +124,8 @@ struct point {
     const bch_encoder_kernel* bch;
     const bch_decoder_kernel* check;
     const ldpc_encoder_kernel* ldpc;
-    const demap::model* model;
+    const demap::model* model; // except with π/2-BPSK
+    std::optional<demap::constellation> pi2_bpsk;
     unsigned code, constellation;
     std::uint64_t wrong = 0, uncorrected = 0, corrected_bits = 0, iterations = 0;
 };
@@ -116,13 +139,14 @@ struct codes {
 
     unsigned code(const std::string& size, const std::string& rate)
     {
-        const auto made = ldpc_code::dvbs2(size, rate);
+        const std::string standard = demap::is_vlsnr(size) ? "dvbs2x" : "dvbs2";
+        const auto made = ldpc_code::standard(standard, size, rate);
         for (unsigned i = 0; i < options.codes.size(); ++i) {
             if (options.codes[i].name() == made.name()) {
                 return i;
             }
         }
-        const auto outer = bch_code::standard("dvbs2", size, rate);
+        const auto outer = bch_code::standard(standard, size, rate);
         options.codes.push_back(made);
         ldpc.push_back(std::make_unique<ldpc_encoder_kernel>(made));
         bch.push_back(std::make_unique<bch_encoder_kernel>(outer));
@@ -140,17 +164,25 @@ struct codes {
             }
         }
         options.constellations.push_back({ name, rate, size });
-        models.push_back(std::make_unique<demap::model>(
-            demap::make_model(demap::make_constellation(name, rate, size))));
+        models.push_back(name == "pi/2-bpsk"
+                             ? nullptr
+                             : std::make_unique<demap::model>(demap::make_model(
+                                   demap::make_constellation(name, rate, size))));
         return unsigned(models.size() - 1);
     }
-    point make(const modcod& m, const std::string& size, double esn0_db)
+    point make(const std::string& name,
+               const std::string& rate,
+               const std::string& size,
+               double esn0_db)
     {
         point p{};
-        p.name = size + ' ' + m.constellation + ' ' + m.rate;
+        p.name = size + ' ' + name + ' ' + rate;
         p.esn0_db = esn0_db;
-        p.code = code(size, m.rate);
-        p.constellation = constellation(m.constellation, m.rate, size);
+        p.code = code(size, rate);
+        p.constellation = constellation(name, rate, size);
+        if (name == "pi/2-bpsk") {
+            p.pi2_bpsk = demap::make_constellation(name, rate, size);
+        }
         p.bch = bch[p.code].get();
         p.check = checks[p.code].get();
         p.ldpc = ldpc[p.code].get();
@@ -163,7 +195,7 @@ void make_message(const point& p, std::uint64_t frame, std::vector<std::uint8_t>
 {
     const counter_random random(2 * frame);
     message.assign((p.bch->code().n() + 7) / 8, 0);
-    const auto bytes = p.bch->code().k() / 8; // k is always a multiple of 8
+    const auto bytes = p.bch->code().k() / 8; // the other bits of medium frames are 0
     for (std::size_t i = 0; i < bytes; ++i) {
         message[i] = std::uint8_t(random(i / 8) >> 8 * (i % 8));
     }
@@ -178,24 +210,15 @@ public:
 
     void make(const point& p, std::uint64_t frame, std::vector<symbol>& symbols)
     {
-        const auto n = p.ldpc->code().n();
+        const auto n = p.ldpc->code().sent();
         make_message(p, frame, d_message);
         p.bch->encode(d_message.data(), d_message.data());
         d_codeword.resize((n + 7) / 8);
         p.ldpc->encode_packed(d_message.data(), d_codeword.data());
         d_bits.resize(n);
         unpack_bits(d_codeword.data(), 0, n, d_bits.data());
-        const auto& m = *p.model;
-        const auto count = m.symbols(n);
-        d_labels.assign(count, 0);
-        for (unsigned b = 0; b < m.bits; ++b) {
-            const auto* const from = d_bits.data() + m.place(0, b, count);
-            const unsigned stride = m.is_line() ? 2 : 1, shift = m.bits - 1 - b;
-            for (std::uint32_t s = 0; s < count; ++s) {
-                d_labels[s] |= std::uint8_t(from[stride * s] << shift);
-            }
-        }
-        symbols.resize(count);
+        map(p, symbols);
+        const auto count = std::uint32_t(symbols.size());
         const counter_random random(2 * frame + 1);
         const auto sigma = float(std::sqrt(std::pow(10, -p.esn0_db / 10)));
         constexpr float turn = 6.283185307f;
@@ -205,13 +228,36 @@ public:
             const float angle = turn * 0x1p-32f * float(std::uint32_t(word));
             const float radius = sigma * std::sqrt(-std::log(std::min(u, 1.0f)));
             const auto gain = gain_at(s, count);
-            symbols[s] = { gain * float(m.i[d_labels[s]]) + radius * std::cos(angle),
-                           gain * float(m.q[d_labels[s]]) + radius * std::sin(angle) };
+            symbols[s] = { gain * symbols[s].real() + radius * std::cos(angle),
+                           gain * symbols[s].imag() + radius * std::sin(angle) };
         }
         impair(frame, symbols);
     }
 
 private:
+    // Maps the sent bits to symbols.
+    void map(const point& p, std::vector<symbol>& symbols)
+    {
+        if (p.pi2_bpsk) {
+            symbols = demap::map_pi2_bpsk(*p.pi2_bpsk, d_bits);
+            return;
+        }
+        const auto& m = *p.model;
+        const auto count = m.symbols(std::uint32_t(d_bits.size()));
+        d_labels.assign(count, 0);
+        for (unsigned b = 0; b < m.bits; ++b) {
+            const auto* const from = d_bits.data() + m.place(0, b, count);
+            const unsigned stride = m.is_line() ? 2 : 1, shift = m.bits - 1 - b;
+            for (std::uint32_t s = 0; s < count; ++s) {
+                d_labels[s] |= std::uint8_t(from[stride * s] << shift);
+            }
+        }
+        symbols.resize(count);
+        for (std::uint32_t s = 0; s < count; ++s) {
+            symbols[s] = { float(m.i[d_labels[s]]), float(m.q[d_labels[s]]) };
+        }
+    }
+
     float gain_at(std::uint32_t s, std::uint32_t count) const
     {
         const auto& name = d_settings.impairment;
@@ -413,16 +459,24 @@ json thresholds(const settings& s, std::string& decoded_by)
 {
     codes all;
     std::vector<point> points;
-    for (const std::string size : { "normal", "short" }) {
+    const auto add = [&](const auto& m, const std::string& size, double above_db) {
+        const auto name = size + ' ' + m.constellation + ' ' + m.rate;
+        if (wanted(name, s)) {
+            points.push_back(
+                all.make(m.constellation, m.rate, size, m.esn0_db + above_db));
+        }
+    };
+    if (s.vlsnr_db) {
+        for (const auto& m : vlsnr_modcods) {
+            add(m, m.size, *s.vlsnr_db);
+        }
+    } else {
         for (const auto& m : modcods) {
-            const bool is_short = size == "short";
-            if (is_short && std::string(m.rate) == "9/10") {
-                continue;
-            }
-            const auto p =
-                all.make(m, size, m.esn0_db + (is_short ? s.short_db : s.normal_db));
-            if (wanted(p.name, s)) {
-                points.push_back(p);
+            add(m, "normal", s.normal_db);
+        }
+        for (const auto& m : modcods) {
+            if (std::string(m.rate) != "9/10") {
+                add(m, "short", s.short_db);
             }
         }
     }
@@ -470,7 +524,8 @@ json losses(settings s, std::string& decoded_by)
             codes all;
             std::vector<point> points;
             for (int step = -9; step <= 3; ++step) {
-                points.push_back(all.make(m, "normal", m.esn0_db + 0.05 * step));
+                points.push_back(
+                    all.make(m.constellation, m.rate, "normal", m.esn0_db + 0.05 * step));
             }
             s.demapper = how;
             decoded_by = measure(all, points, s);
@@ -526,6 +581,8 @@ settings parse(int argc, char** argv)
             s.normal_db = std::stod(value);
         } else if (name == "--short") {
             s.short_db = std::stod(value);
+        } else if (name == "--vl-snr") {
+            s.vlsnr_db = std::stod(value);
         } else if (name == "--backend") {
             s.backend = backend_from_string(value);
         } else if (name == "--threads") {

@@ -45,7 +45,8 @@ def codewords(count, random):
 
 
 def garbage(kind, codeword, random, floats):
-    """Returns a frame of N channel values without information; `kind` is 0 to 5."""
+    """Returns a frame of N channel values that are no noisy codeword. `kind`, 0 to 5, selects one
+    of the kinds of garbage above."""
     most = 3e38 if floats else 127
     worst = np.array([np.nan, np.inf, -np.inf, 1e-40, -0.0] if floats else [-128, 127])
     return {0: lambda: random.integers(-128, 128, N),

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the rates of the Reed-Solomon encoder and decoder on one core, in bits of
- * codewords per second of CPU time: the best of several rounds, because other programs
- * slow a round down. Every codeword of the code (255, 223) has the same number of errors.
- * Phil Karn's decoder in gr-fec, decode_rs_8(), is measured in the same rounds.
+ * codewords per second of CPU time. The result is the best of several rounds, because
+ * other programs slow some rounds down. Every codeword of the code (255, 223) has the
+ * same number of errors. Phil Karn's decoder in gr-fec, decode_rs_8(), is measured in the
+ * same rounds.
  *
  * Usage: reed_solomon_cpu [ROUNDS] */
 

@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures the gain of several reads (received copies) of a frame.
 
-The results are symbol error rates against the number of reads, with one, two and three passes, and
-for a very small code the distance of the decoder's posteriors from the exact joint posteriors. The
-exact posteriors are computed by enumeration: the probability of a read given a message is the
-probability that the decoder reports for the read if the priors exclude all other messages. --json
-names the file of results, --plot a picture; --only-plot draws the picture from an existing file."""
+The results are symbol error rates against the number of reads, with one, two and three passes. For
+a very small code, the results also have the distance of the decoder's posteriors from the exact
+joint posteriors. The exact posteriors are computed by enumeration of all messages. To get the
+probability of a read given a message, the priors exclude all other messages, and the decoder
+reports the probability of the read. --json names the file of results, and --plot a picture.
+--only-plot draws the picture from an existing file."""
 
 import argparse
 import itertools

@@ -22,8 +22,8 @@ FORMS = (("corridor", "global"), ("corridor", "local"), ("linear", None))
 
 
 def entries(rows):
-    """Returns ms per frame by (code, probability, form, storage): a list with the time of a frame
-    decoded alone, then the time per frame in a batch.
+    """Returns a dictionary with the keys (code, probability, form, storage). Each value is a list
+    of two times in ms per frame: of a frame decoded alone, and of a frame in a batch.
     """
     found = {}
     for e in rows:

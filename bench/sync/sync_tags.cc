@@ -1,9 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the cost of tags: alternately runs gpu_sync_map with all tags, with tags of
- * failures only and without tags, and a block that only reads length tags and writes
- * gpu_sync_map's tags. Prints the frames per second of each as JSON.
+/* Measures the cost of tags. Runs gpu_sync_map alternately with all tags, with tags of
+ * failures only, and without tags. For comparison, also runs a block that only reads
+ * length tags and writes gpu_sync_map's tags. Prints the frames per second of each as
+ * JSON.
  *
  * Usage: sync_tags [BACKEND] [SECONDS] [ROUNDS] */
 

@@ -7,13 +7,17 @@
 
 gr-satellites has two parallel chains of blocks, one for each phase of the symbol pairs, each with
 its own Viterbi decoder. This receiver is compared with one that has gpu_viterbi_pbvd in place of
-each decoder, and with a single chain whose decoder has a phase search.
+each decoder, with a single chain whose decoder has a phase search, and with ccsds_fec_receiver. All
+receivers get the same soft symbols of gr-satellites' demodulator.
+
+The recordings are those of daniestevez/satellite-recordings whose names are keys of SIGNALS.
 
 Usage: recording_pdus.py RECORDING.wav [--noise A:STEP:B] [--seeds N] [--backend B] [--json FILE]
 """
 
 import argparse
 import concurrent.futures
+import dataclasses
 import multiprocessing
 import pathlib
 import sys
@@ -35,7 +39,7 @@ if not hasattr(blocks, "byte_t"):
 from gnuradio import gpufec  # noqa: E402
 from satellites.components.deframers import ccsds_concatenated_deframer  # noqa: E402
 from satellites.components.deframers.ccsds_rs_deframer import ccsds_rs_deframer  # noqa: E402
-from satellites.components.demodulators import bpsk_demodulator  # noqa: E402
+from satellites.components.demodulators import bpsk_demodulator, fsk_demodulator  # noqa: E402
 
 # sys.modules is needed, because the package's attribute of this name is a class, not the module.
 deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_deframer"]
@@ -43,11 +47,34 @@ deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_defra
 # Hides the log line that gr-satellites writes for every frame that it tries to decode.
 gr.logging().set_default_level(gr.log_levels.warn)
 
-WAYS = ("gr_satellites", "gpufec", "one_chain")
+WAYS = ("gr_satellites", "gpufec", "one_chain", "receiver")
 PATCHING = threading.Lock() # guards the patched gr-satellites module
-# Parameters of the satellite BY70-1, from gr-satellites' description of it.
-BAUD_RATE = 9600
-FRAME = {"frame_size": 114, "precoding": "differential", "rs_basis": "conventional"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Signal:
+    """The parameters of a satellite's signal, from gr-satellites' description of it."""
+    demodulator: type # of gr-satellites
+    baud_rate: int
+    frame: dict       # parameters of ccsds_concatenated_deframer
+    receiver: dict    # the same as parameters of ccsds_fec_receiver
+
+
+SIGNALS = {
+    "by701": Signal(bpsk_demodulator, 9600,
+                    {"frame_size": 114, "precoding": "differential", "rs_basis": "conventional"},
+                    {"convolutional": "ccsds", "code": "ccsds-223-conventional",
+                     "frame_bytes": 114, "differential": True}),
+    "ks_1q": Signal(fsk_demodulator, 20000, {"frame_size": 223, "rs_basis": "dual"},
+                    {"convolutional": "ccsds", "code": "ccsds-223"}),
+    "trisat": Signal(fsk_demodulator, 9766,
+                     {"frame_size": 223, "rs_basis": "dual", "convolutional": "NASA-DSN"},
+                     {"convolutional": "nasa_dsn", "code": "ccsds-223"}),
+}
+
+
+def signal_of(path):
+    return SIGNALS[pathlib.Path(path).stem]
 
 
 class pbvd_ccsds_viterbi(gr.hier_block2):
@@ -114,20 +141,20 @@ def add_noise(samples, noise_db, seed):
     return (samples + noise).astype(numpy.float32)
 
 
-def demodulate(samples, rate):
+def demodulate(samples, rate, signal):
     """Returns the soft symbols of gr-satellites' demodulator. Its symbols differ slightly between
     runs, so all decoders must be given the symbols of one run."""
     top = gr.top_block()
     sink = blocks.vector_sink_f()
     top.connect(blocks.vector_source_f(samples, False),
-                bpsk_demodulator(BAUD_RATE, rate, iq=False), sink)
+                signal.demodulator(signal.baud_rate, rate, iq=False), sink)
     top.run()
     return numpy.array(sink.data(), numpy.float32)
 
 
 class patient_source(gr.sync_block):
-    """A source whose stream ends only when `released` is set, because a flowgraph drops pending
-    messages when its streams end."""
+    """A source whose stream ends only when `released` is set. Without this delay, the flowgraph
+    would drop pending messages when the stream ends."""
 
     def __init__(self, items):
         super().__init__("patient source", None, [numpy.float32])
@@ -144,26 +171,38 @@ class patient_source(gr.sync_block):
         return count
 
 
-def pdus(symbols, which, quiet_s=3.0):
-    """Returns the PDUs of a receiver as bytes, in order of arrival. `which` is one of WAYS.
-
-    Reception ends when all symbols are sent and no PDU has arrived for quiet_s seconds.
-    """
+def make_receiver(signal, which, backend):
+    """Returns a receiver, which is one of WAYS, and the name of its port for PDUs."""
+    if which == "receiver":
+        return gpufec.ccsds_fec_receiver(soft_input="float", backend=backend,
+                                         **signal.receiver), "pdus"
+    pbvd_ccsds_viterbi.backend = one_chain_deframer.backend = backend
+    if which == "one_chain":
+        return one_chain_deframer(**signal.frame), "out"
     with PATCHING:
         original = deframer.ccsds_viterbi
         if which == "gpufec":
             deframer.ccsds_viterbi = pbvd_ccsds_viterbi
         try:
-            receiver = (one_chain_deframer(**FRAME) if which == "one_chain"
-                        else ccsds_concatenated_deframer(**FRAME))
+            return ccsds_concatenated_deframer(**signal.frame), "out"
         finally:
             deframer.ccsds_viterbi = original
+
+
+def pdus(symbols, which, signal, backend="auto", quiet_s=3.0):
+    """Returns the PDUs of a receiver as bytes, in order of arrival. `which` is one of WAYS.
+
+    Reception ends when all symbols are sent and no PDU has arrived for quiet_s seconds.
+    """
+    receiver, port = make_receiver(signal, which, backend)
     # The appended erasures (zeros) complete the decoders' last parallel block.
     source = patient_source(numpy.append(symbols, numpy.zeros(8192, numpy.float32)))
     sink = blocks.message_debug()
     top = gr.top_block()
     top.connect(source, receiver)
-    top.msg_connect((receiver, "out"), (sink, "store"))
+    if which == "receiver":
+        top.connect(receiver, blocks.null_sink(1))
+    top.msg_connect((receiver, port), (sink, "store"))
     top.start()
     seen, since = -1, time.monotonic()
     while source.given < len(source.items) or time.monotonic() - since < quiet_s:
@@ -178,12 +217,12 @@ def pdus(symbols, which, quiet_s=3.0):
 
 def compare(path, noise_db, seed, backend="auto"):
     """Returns a list of PDUs for each of WAYS, from the same symbols."""
-    pbvd_ccsds_viterbi.backend = one_chain_deframer.backend = backend
     samples, rate = read_wav(path)
-    symbols = demodulate(add_noise(samples, noise_db, seed), rate)
+    signal = signal_of(path)
+    symbols = demodulate(add_noise(samples, noise_db, seed), rate, signal)
     # Runs in parallel, because each receiver first waits for quiet_s seconds before it ends.
     with concurrent.futures.ThreadPoolExecutor(len(WAYS)) as pool:
-        return list(pool.map(lambda which: pdus(symbols, which), WAYS))
+        return list(pool.map(lambda which: pdus(symbols, which, signal, backend), WAYS))
 
 
 def compare_all(path, cases, backend="auto"):
@@ -221,17 +260,17 @@ def main():
     first, step, last = (float(x) for x in arguments.noise.split(":"))
     levels = [None] + numpy.arange(first, last + step / 2, step).tolist()
 
-    print("noise dB  gr-satellites  gpufec  one chain   (PDUs, sum over the seeds)")
+    print("noise dB  gr-satellites  gpufec  one chain  receiver   (PDUs, sum over the seeds)")
     rows = []
     for row in sweep(arguments.recording, levels, arguments.seeds, arguments.backend):
         rows.append(row)
         level = "none" if row["noise_db"] is None else f"{row['noise_db']:.1f}"
         print(f"{level:>8}{sum(row['gr_satellites']):>15}{sum(row['gpufec']):>8}"
-              f"{sum(row['one_chain']):>11}", flush=True)
+              f"{sum(row['one_chain']):>11}{sum(row['receiver']):>10}", flush=True)
     if arguments.json:
         results_file.save(arguments.json, "recording_pdus",
                           {"backend": arguments.backend, "rows": rows},
-                          "PDUs from a recording of BY70-1 as noise is added")
+                          f"PDUs from {pathlib.Path(arguments.recording).name} as noise is added")
     return 0
 
 

@@ -261,8 +261,9 @@ json slips(const settings& s, std::uint64_t count)
                       while (sent.size() < (of_stream + 1) * between) {
                           sender.more(sent, bits);
                       }
-                      // source: for each received value, the index of the sent value.
-                      // where: the received values at which a slip occurs.
+                      // `source` has the index of the sent value for each received value.
+                      // `where` has the indices of the received values at which a slip
+                      // occurs.
                       std::vector<std::uint64_t> source;
                       std::vector<std::uint64_t> where;
                       std::uint64_t from = 0;
@@ -480,14 +481,14 @@ json paces(const settings& s, double seconds)
         while (values.size() < 20000000 || values.size() % n != 0) {
             sender.more(values, bits);
         }
-        // The values fill whole puncturing periods, so the decoder stays locked where
-        // they repeat.
+        // The number of values is a multiple of the puncturing period, so the decoder
+        // stays locked when the values repeat.
         auto o = options_of(s);
         o.code = conv_code::preset(r.preset);
         auto plain = o;
         plain.lock = "off";
-        // Runs are short and in pairs: other work of the machine then affects both runs
-        // of a pair equally.
+        // The runs of a pair are short and follow each other directly, so that other
+        // programs affect both equally.
         constexpr int turns = 21;
         const auto without = viterbi_decoder::make(plain);
         const auto with = viterbi_decoder::make(o);

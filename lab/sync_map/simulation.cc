@@ -100,7 +100,7 @@ public:
                 d_decoder->wait(std::chrono::milliseconds(100));
             }
         }
-        // All symbols of frames that are missing at the end count as wrong.
+        // If frames are missing at the end, all their symbols count as wrong.
         while (!limit_reached() && !d_sent.empty()) {
             const auto symbols = d_sent.front().size();
             d_counts.add(symbols, symbols);

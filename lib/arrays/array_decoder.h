@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of array decoders, which for each array chooses between a decoder on one
- * CUDA device, for device memory and pinned memory, and a stream decoder. */
+/* The base class of array decoders. For each array, it chooses between a decoder on one
+ * CUDA device (for device memory and pinned memory) and a stream decoder. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
 #define INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
@@ -121,7 +121,7 @@ private:
     typename Host::sptr d_host;
     std::unique_ptr<Device> d_device;
     int d_device_number = -1;
-    // Equals d_device if the last array was decoded on a device, else null.
+    // Equals d_device if the last array was decoded on a device; otherwise null.
     const Device* d_on_device = nullptr;
 };
 

@@ -97,8 +97,8 @@ public:
         d_begun = !last && fresh.keep();
     }
 
-    // Decodes \p count frames, which were received d_options.reads times each, and calls
-    // each(frame) with the decoded frames. begins and lengths have one entry per received
+    // Decodes \p count frames, each of which was received d_options.reads times. Calls
+    // each(frame) with each decoded frame. begins and lengths have one entry per received
     // copy. If priors is not null, it has q weights for each symbol of each frame.
     template <class Decoder, class Each>
     void decode_frames(Decoder& with,

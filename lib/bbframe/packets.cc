@@ -96,9 +96,9 @@ void packets::push(const std::uint8_t* frame,
     const auto unit = unit_of(*h), dfl = std::size_t(h->dfl);
     const std::size_t check = h->high_efficiency ? 0 : 8;
     if (s.synchronised) {
-        // SYNCD is the bit position of the first CRC-8 that begins in the frame; in modes
-        // without CRC-8, of the first packet. A CRC-8 is sent directly after its packet,
-        // and thus directly before the next one.
+        // SYNCD is the bit position of the first CRC-8 that begins in the frame. In modes
+        // without CRC-8, it is the bit position of the first packet. A CRC-8 is sent
+        // directly after its packet, and thus directly before the next one.
         const auto next = (2 * unit - s.have - check) % unit;
         const bool fits =
             unit == s.unit && (next < dfl ? h->syncd == next : h->syncd >= dfl);

@@ -66,9 +66,10 @@ struct mode {
     int isi = -1;
 };
 
-// Transmitter of packets. `bits` has the transmitted bits, one per byte. `starts` has an
-// index for each packet: of its first bit or, outside the high efficiency mode, of the
-// first bit of the CRC-8 before it.
+// Transmitter of packets. `bits` has the transmitted bits, one per byte. `starts` has one
+// bit index per packet. In the high efficiency mode this is the index of the packet's
+// first bit. In other modes it is the index of the first bit of the CRC-8 before the
+// packet.
 struct sender {
     explicit sender(const mode& of) : m(of) {}
 
@@ -239,8 +240,8 @@ TEST(Packets, LostAndBrokenFrames_LoseOnlyTheirPackets)
         whole.insert(i);
     }
     const auto lose = [&](std::size_t first, std::size_t end) {
-        // After the previous packet's CRC-8 (8 bits), a packet consists of 1504 bits: its
-        // own and the CRC-8 that is sent after it.
+        // The previous packet's CRC-8 has 8 bits. The 1504 bits after it are the packet
+        // and the packet's own CRC-8.
         for (unsigned i = 0; i < 300; ++i) {
             if (s.starts[i] + 8 < end && s.starts[i] + 1512 > first) {
                 whole.erase(i);

@@ -54,7 +54,7 @@ const std::vector<known_size>& known_sizes()
     static const std::vector<known_size> sizes = {
         { "dvbs2", "normal", normal_field, s2_normal },
         { "dvbs2", "short", short_field, s2_short },
-        // EN 302 307-2, tables 5 and 18a.
+        // EN 302 307-2, table 5; for VL-SNR frames, tables 19b to 19d.
         {
             "dvbs2x",
             "normal",

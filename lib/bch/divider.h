@@ -19,8 +19,8 @@ namespace gr::gpufec {
  *
  * A remainder is the polynomial of the bits times x^d, modulo g, where d is the degree of
  * g. The upper d of 192 bits store the remainder, so that all codes use the same word
- * format. These 192 bits are also the remainder modulo g · x^(192 − d) of the bits times
- * x^192.
+ * format. Equivalently, the 192 bits are the remainder of the bits times x^192 modulo g ·
+ * x^(192 − d).
  */
 class bch_divider
 {

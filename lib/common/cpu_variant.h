@@ -41,8 +41,8 @@ struct compiled_variants {
     }
 };
 
-// Initialises a compiled_variants. Each instruction set has a namespace that defines its
-// kernels under the name `object`.
+// Initialises an object of type compiled_variants. Each instruction set has a namespace
+// that defines its kernels under the name `object`.
 #ifdef GPUFEC_X86_VARIANTS
 #define GPUFEC_VARIANTS(object)                           \
     {                                                     \

@@ -13,7 +13,7 @@ namespace gr::gpufec {
 
 namespace {
 
-// Returns why cudaGetDeviceCount() failed, and what is needed.
+// Returns a text with the reason why cudaGetDeviceCount() failed, and with the remedy.
 std::string reason_of(cudaError_t error)
 {
     int version = 0; // highest version of CUDA that the driver supports; 0: no driver

@@ -55,8 +55,8 @@ demapped reference_demap(const model& m,
 struct cell_table {
     //! If model::is_line(): LLRs, indexed by coordinate modulo 256.
     std::vector<std::int8_t> line;
-    //! Otherwise: the LLRs of a cell, indexed by cell_index(). Each byte has one LLR; the
-    //! lowest byte has that of the first bit.
+    //! If not model::is_line(): LLRs, indexed by cell_index(). An element has the LLRs of
+    //! a cell, one per byte; the LLR of the first bit is in the lowest byte.
     std::vector<std::uint64_t> llr;
     //! If model::refines(): cell::error, indexed by cell_index().
     std::vector<std::uint16_t> errors;

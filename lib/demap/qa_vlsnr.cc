@@ -48,8 +48,9 @@ complexes with_noise(complexes symbols, double esn0_db, unsigned seed)
     return symbols;
 }
 
-// Returns the LLRs in steps by their definition: the sum of 4 Es/N0 times the parts of
-// the bit's symbols along the axis of their points.
+// Returns the LLRs in steps, computed by their definition. The LLR of a bit is 4 Es/N0
+// times a sum over the symbols of the bit. Each term is the component of the symbol along
+// the axis of its constellation points.
 std::vector<double>
 expected(const constellation& c, const complexes& symbols, double esn0_db)
 {
@@ -88,9 +89,9 @@ TEST(Vlsnr, EveryModcod_FillsItsPlframe)
         const auto code = ldpc_code::standard("dvbs2x", m.frame_size, m.rate);
         EXPECT_EQ(code.sent(), sent.at(m.frame_size)) << code.name();
         const auto symbols = c.frame_symbols(code.sent());
-        // Numbers of symbols of all pilots. 36 follow each 16 slots; the others are
-        // within stretches of 16 slots: 34 in 18 of them and 36 in 3 (set 1), 32 in 9 and
-        // 36 in one (set 2).
+        // Number of pilot symbols in all blocks of pilots. A block of 36 symbols follows
+        // each 16 slots. Further blocks lie within 16 slots. In set 1, 18 of these have
+        // 34 symbols and 3 have 36. In set 2, 9 have 32 symbols and one has 36.
         const bool set2 = m.frame_size == "vl-snr short";
         const std::size_t extra = set2 ? 9 * 32 + 36 : 18 * 34 + 3 * 36;
         const std::size_t pilots = extra + (set2 ? 11 : 22) * 36;

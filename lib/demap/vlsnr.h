@@ -22,10 +22,10 @@ namespace gr::gpufec::demap {
  * a QPSK symbol of each two bits, whose Es/N0 is higher by the factor 2 · spreading. The
  * demapper of QPSK then computes the LLRs.
  *
- * At these low Es/N0, moments of magnitudes give a poor estimate of Es/N0: for BPSK-S 1/5
- * at its threshold of −9.9 dB, a calculated standard deviation of 0.6 dB. π/2-BPSK has no
- * signal on the axis across its points, so that the powers on the two axes give an
- * estimate with a calculated standard deviation of 0.2 dB.
+ * At these low Es/N0, moments of magnitudes give a poor estimate of Es/N0. For BPSK-S 1/5
+ * at its threshold of −9.9 dB, the calculated standard deviation of this estimate is 0.6
+ * dB. π/2-BPSK has no signal on the axis across its points, so that the powers on the two
+ * axes give an estimate with a calculated standard deviation of 0.2 dB.
  */
 class vlsnr_demapper
 {

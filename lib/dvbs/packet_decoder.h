@@ -77,7 +77,8 @@ private:
     // rate of 0.15 with a probability of 2e-5.
     static constexpr unsigned max_errors = 30;
     static constexpr unsigned window = sync_search::window_frames;
-    // Frames that d_frames can hold. The oldest are discarded together when it is full.
+    // Number of frames that d_frames can hold. When d_frames is full, all of its oldest
+    // frames are discarded in one step.
     static constexpr std::size_t stored_frames = 16 * branches;
 
     bool search();

@@ -202,7 +202,8 @@ TEST(DvbsPacketDecoder, WrongSyncBytes_LoseNoPacket)
     }();
     EXPECT_EQ(mild.out, whole.out);
     EXPECT_EQ(mild.count.losses, 0u);
-    EXPECT_EQ(mild.count.corrected, 0u); // the sync byte of a packet is known
+    EXPECT_EQ(mild.count.corrected, 0u); // Sync bytes are known, so none counts as
+                                         // corrected.
     const auto right = right_packets(decode(frames), sent);
     EXPECT_TRUE(std::is_sorted(right.begin(), right.end()));
 }
@@ -227,9 +228,9 @@ TEST(DvbsPacketDecoder, Slips_LoseOnlyDamagedPackets)
         bits.resize((bits.size() + 7) / 8 * 8);
         const auto r = decode(packed(bits));
         EXPECT_EQ(r.count.losses, 1u) << test;
-        // Packets whose last frame ends before the slip, and those whose first frame
-        // begins after the lost or inserted bits. If one end of a frame is cut off, the
-        // packet that ends or begins with this frame may still be corrected.
+        // Number of packets that the slip does not affect: their last frame ends before
+        // the slip, or their first frame begins after the lost or inserted bits. A packet
+        // that begins or ends with an incomplete frame may still be corrected.
         auto expected = numbers(0, place / frame_bits - 11);
         const auto next = test % 4 < 2 ? place + slip : place;
         const auto later = numbers((next + frame_bits - 1) / frame_bits, count - 11);

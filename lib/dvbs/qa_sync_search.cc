@@ -68,8 +68,8 @@ double hypotheses_per_frame(unsigned max_errors)
 
 TEST(AdditiveSequence, Reflection_IsTheCodeSequenceOfConstantSignChanges)
 {
-    // Encodes the sequence at DVB's rate 5/6. All coded bits of one of I and Q must be 1,
-    // and all of the other 0, in exactly one of its phases.
+    // Encodes the sequence at DVB's rate 5/6. For exactly one phase of the sequence, all
+    // coded bits of I must be 1 and all of Q 0. The same holds with I and Q exchanged.
     const char* const sent[2] = { "10101", "11010" };
     constexpr unsigned polynomials[2] = { 0171, 0133 };
     unsigned fitting = 0;
@@ -144,7 +144,7 @@ TEST(SyncSearch, AnyBeginningAndSequence_IsFound)
     }
 }
 
-TEST(SyncSearch, TenErrors_AreToleratedAndElevenAreNot)
+TEST(SyncSearch, AtMostTenErrors_AreTolerated)
 {
     std::mt19937 random(2);
     for (const unsigned errors : { 10u, 11u }) {

@@ -182,7 +182,8 @@ private:
     const ccsds_format d_format;
     const std::vector<orientation> d_orientations;
     const std::vector<std::uint8_t> d_sequence; // sequence of the randomiser
-    const std::vector<std::int8_t> d_signs; // of LDPC codes: −1 where d_sequence is 1
+    const std::vector<std::int8_t> d_signs; // for LDPC codes: −1 where d_sequence is 1,
+                                            // and 1 elsewhere
     const unsigned d_threads;
     const std::size_t d_piece;
     thread_team d_team;

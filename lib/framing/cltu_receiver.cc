@@ -157,8 +157,9 @@ public:
     }
 
 private:
-    // The parameters are judged after enough_starts start sequences of 64 bits with at
-    // most few_errors errors, none of them followed by a codeword.
+    // The parameters are judged after `enough_starts` start sequences of 64 bits, if no
+    // codeword has followed any of them. Only start sequences with at most `few_errors`
+    // errors count.
     static constexpr unsigned enough_starts = 8, few_errors = 4;
 
     template <class Item>

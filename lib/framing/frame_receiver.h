@@ -12,7 +12,7 @@
 
 namespace gr::gpufec::framing {
 
-//! The functions have the meaning of those of ccsds_frame_finder.
+//! The functions are those of ccsds_frame_finder.
 class frame_receiver
 {
 public:

@@ -93,7 +93,7 @@ located_frame frame_tracker::expected_at(const received_bits& bits,
     return expected;
 }
 
-// Passes the available frames to d_prepare, unless they were passed before.
+// Passes the available frames to d_prepare, except frames that were passed before.
 void frame_tracker::prepare(const received_bits& bits)
 {
     if (d_options.ahead < 2 || d_at < d_prepared_end) {
@@ -144,9 +144,10 @@ std::optional<located_frame> frame_tracker::next(const received_bits& bits,
     return std::nullopt;
 }
 
-// Returns whether the next marker is at its place, and no better marker overlaps this
-// one. All of these bits must be available. In another orientation, a marker resembles
-// itself shifted by one bit: that of AR4JA differs in 11 of 64 bits.
+// Returns whether the next marker is at its expected place and no better marker overlaps
+// the marker at `position`. The bits of all these markers must be available. In another
+// orientation, a marker resembles itself shifted by one bit: that of AR4JA differs in 11
+// of 64 bits.
 bool frame_tracker::confirmed(const received_bits& bits, const located_frame& frame) const
 {
     const auto second = at(bits, frame.position + d_period, frame.orientation);

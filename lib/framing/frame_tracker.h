@@ -24,10 +24,11 @@ enum class frame_check {
 
 //! A place where a frame may be.
 struct located_frame {
-    std::uint64_t position = 0; //!< of the first bit of the marker
+    std::uint64_t position = 0; //!< position of the first bit of the marker
     unsigned orientation = 0;   //!< index in orientations_of()
     bool inverted = false;      //!< whether all bits are inverted
-    double correlation = 0;     //!< of the marker, from −1 to 1; negative if inverted
+    double correlation = 0;     //!< correlation of the marker, −1 to 1; negative if
+                                //!< inverted
     bool marker_found = false;  //!< whether the marker has a tolerated number of errors
 };
 
@@ -104,8 +105,8 @@ public:
     bool locked() const { return d_locked; }
     const tracker_counts& counts() const { return d_counts; }
     const marker_tolerance& tolerated() const { return d_tolerated; }
-    //! Returns the distance of markers if three markers without errors had the same
-    //! distance, which is no multiple of that of the frames; otherwise 0.
+    //! Returns the distance of three successive markers without errors, if both distances
+    //! are equal and not a multiple of the expected distance. Otherwise returns 0.
     std::uint64_t other_period() const { return d_other_period; }
 
 private:
@@ -143,7 +144,7 @@ private:
     bool d_locked = false;
     std::uint64_t d_at = 0;   // first position to search, or of the expected marker
     std::uint64_t d_end = 0;  // end of the last frame that was taken
-    std::uint64_t d_wait = 0; // end of the bits without which run() has nothing to do
+    std::uint64_t d_wait = 0; // run() needs all bits before this position to continue
     located_frame d_last;     // the last frame, while locked
     // Frames passed to d_prepare, and the end of the last one's bits
     std::vector<located_frame> d_prepared;
@@ -157,7 +158,7 @@ private:
     frame_check d_result = frame_check::none;
 
     std::uint64_t d_exact = 0; // position of the last marker without errors
-    // Distance of that marker from the one before it, and the result of other_period().
+    // Distance of this marker from the previous one, and the result of other_period().
     std::uint64_t d_spacing = 0, d_other_period = 0;
     tracker_counts d_counts;
 };

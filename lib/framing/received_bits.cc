@@ -46,8 +46,8 @@ void received_bits::clear()
     d_level = false;
 }
 
-// Counts the bytes of d_bytes from index `first` on, and decodes them if they are
-// differential. They begin at a byte boundary of the stream.
+// Adds the bytes of d_bytes from index `first` on to the count of bits. If the bits are
+// differentially encoded, decodes them. They begin at a byte boundary of the stream.
 void received_bits::append_bytes(std::size_t first)
 {
     d_count += 8 * (d_bytes.size() - first);

@@ -46,14 +46,15 @@ public:
 
     //! \param soft whether soft values are stored too
     //! \param positive_bit the bit, 0 or 1, that a positive soft value means
-    //! \param differential whether a bit is sent as a change (1) or not (0) of the level
+    //! \param differential whether the bits are differentially encoded: a 1 is sent as a
+    //!     change of the level, a 0 as no change
     received_bits(bool soft, unsigned positive_bit, bool differential);
 
     //! Appends packed bits. The stream must have no soft values.
     void push(const std::uint8_t* bytes, std::size_t count);
     //! Appends soft values; −128 counts as −127.
     void push(const std::int8_t* values, std::size_t count);
-    //! Discards bits before \p position; some of them may stay available.
+    //! Discards bits before \p position; some of these bits may remain available.
     void discard(std::uint64_t position);
     void clear();
 
@@ -82,8 +83,8 @@ public:
      * \brief Returns how well a marker fits, from −1 (inverted) to 1.
      *
      * With soft values v and the marker's signs s this is Σ s·v / √(n·Σ v²), n being the
-     * length of the marker, and 0 if all values are 0. With bits only it is 1 − 2 e / n
-     * with e wrong bits.
+     * length of the marker, and 0 if all values are 0. Without soft values, the result is
+     * 1 − 2 e / n if e bits are wrong.
      */
     double correlation(const orientation& o,
                        std::uint64_t position,

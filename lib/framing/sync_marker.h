@@ -30,8 +30,8 @@ double chance_of_marker(unsigned bits, unsigned errors);
 
 //! Numbers of wrong bits that are tolerated in a marker.
 struct marker_tolerance {
-    unsigned search; //!< while frames are searched for, in each of two markers
-    unsigned track;  //!< at the place where the next marker is expected
+    unsigned search; //!< during the search, in each of two markers
+    unsigned track;  //!< while locked, in the marker at the expected place
 };
 
 /*!

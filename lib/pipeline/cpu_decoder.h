@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of all batch decoders on the CPU, and the parts of a decoder that has no
- * other backend. */
+/* The base class of all batch decoders on the CPU, and the traits of decoders that have
+ * only a CPU backend. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_CPU_DECODER_H
 #define INCLUDED_GPUFEC_PIPELINE_CPU_DECODER_H

@@ -110,7 +110,8 @@ sample_facts facts_of(const std::int8_t* values, std::size_t count);
 //! Formats a number with three significant digits.
 std::string short_number(double x);
 
-//! Implements the verdict on the input, and done(), with which the verdict becomes final.
+//! Base class that implements verdict() and done(). The verdict is final once done()
+//! returns true.
 //! \tparam Decoder the interface of the decoder, such as ldpc_decoder
 template <class Decoder>
 class judged_decoder : public Decoder

@@ -11,7 +11,8 @@
 
 namespace gr::gpufec::reed_solomon {
 
-//! Bytes between the syndromes of two roots: one for each codeword of a frame.
+//! Number of bytes between the syndromes of two roots. Each codeword of a frame has one
+//! of these bytes.
 inline constexpr unsigned syndrome_stride = 16;
 
 /*!

@@ -185,8 +185,9 @@ void reed_solomon_locator::values(const std::uint8_t* syndromes,
     for (unsigned e = 0; e < found.count; ++e) {
         const auto inverse = d_inverses[found.positions[e]]; // 1 / X
         const auto log = d_field.log(inverse);
-        // With x = 1 / X: the evaluator at x, and x times the derivative of the locator,
-        // which has the odd powers.
+        // Computes two values at x = 1 / X: the evaluator, and x times the derivative of
+        // the locator. In characteristic 2, the derivative has only the terms of odd
+        // powers.
         field::element numerator = 0, denominator = 0;
         unsigned power = 0;
         for (unsigned i = 0; i <= degree; ++i) {

@@ -62,7 +62,8 @@ private:
     unsigned d_n, d_parity, d_first_root;
     field d_field;
     const reed_solomon::kernels& d_kernels;
-    // See search_constants; without a kernel, d_powers has logarithms.
+    // search_constants describes both tables. Without a kernel, d_powers has logarithms
+    // instead.
     std::vector<std::uint8_t> d_powers, d_multipliers;
     std::array<std::uint8_t, 256> d_inverses;  // alpha^(−root_step · e) for position e
     std::array<std::uint8_t, 256> d_positions; // position of an element's inverse

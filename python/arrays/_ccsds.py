@@ -47,9 +47,9 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
     The page docs/reference/ccsds.md states how many errors a marker may have.
 
     Args:
-        values : soft values of BPSK, QPSK or OQPSK symbols, (items,), in host memory; I
-            before Q: int8; float32, with soft_scale int8 steps per unit; or uint8, offset binary
-            with 128 for 0
+        values : soft values of BPSK, QPSK or OQPSK symbols, (items,), in host memory, with I
+            before Q. The type is int8, float32 (soft_scale int8 steps per unit) or uint8 (offset
+            binary, with 128 for 0)
         convolutional : inner convolutional code: "none" or a name of conv_presets()
         code : code of the frame: "none"; "ccsds-223" or "ccsds-239" (Reed-Solomon in the dual
             basis), or these with "-conventional" after them (in the conventional basis); or,
@@ -76,7 +76,7 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
         max_iterations : largest number of LDPC iterations, 1 to 1000
         batch : parallel blocks or LDPC codewords per batch; 0: chosen for the device
         slots : batches in flight, 1 to 16
-        backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
+        backend : "auto" (CUDA if it can be used, otherwise the CPU), "cuda" or "cpu"
         device : number of the CUDA device
         threads : threads of the CPU backend, and threads that decode Reed-Solomon, 1 to 256
         false_alarm : probability of a false lock per frame length of random bits; with telecommand
@@ -85,9 +85,9 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
         lock_memory : soft values that are stored during the phase search, 10^4 to 10^9
 
     Returns:
-        The frames, uint8 (frames, frame_bytes) or, with telecommand codes, a list of the contents
-        of CLTUs, uint8 (bytes,), which include the fill of the last codeword; and a ccsds_status
-        with
+        The frames and a ccsds_status. The frames are a uint8 array of shape (frames, frame_bytes).
+        With telecommand codes, they are a list of uint8 arrays (bytes,), one per CLTU, which
+        include the fill of the last codeword. The ccsds_status has
           - good, marker_found, inverted: bool (frames,)
           - position: index in values, or with a convolutional code in the decoded bits, of the
             marker's first bit, uint64 (frames,)

@@ -83,10 +83,11 @@ def awgn(bits, ebn0_db, rate=1.0, seed=1, soft_input="int8", amplitude=32.0, fir
 def bsid(symbols, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, seed=1, alphabet=2):
     """Sends frames over a channel that inserts, deletes and substitutes symbols (BSID channel).
 
-    For each symbol the channel draws an event: with probability p_insert it inserts a random symbol
-    and draws again; with p_delete it deletes the symbol; otherwise it transmits it. This is the
-    channel of J. A. Briffa: Graphics processing unit implementation and optimisation of a flexible
-    maximum a-posteriori decoder for synchronisation correction (2014), section 2.2.
+    For each symbol the channel draws an event. With probability p_insert, it inserts a random
+    symbol and draws another event for the same symbol. With probability p_delete, it deletes the
+    symbol. Otherwise it transmits the symbol. This is the channel of J. A. Briffa: Graphics
+    processing unit implementation and optimisation of a flexible maximum a-posteriori decoder for
+    synchronisation correction (2014), section 2.2.
 
     Args:
         symbols : uint8, one channel symbol per byte, below alphabet, in host memory:

@@ -17,7 +17,7 @@ from ._gpufec import ldpc_code
 def frame_format(standard="dvbs2", frame_size="normal", rate="1/2", code_file="", punctured=(),
                  shortened=(), message_positions="systematic", psdu_bytes=0, symbol_bits=0,
                  stbc=False):
-    """Returns the format of frames: a wifi_ppdu if psdu_bytes is not 0, else an ldpc_code."""
+    """Returns the format of frames: a wifi_ppdu if psdu_bytes is not 0, otherwise an ldpc_code."""
     ppdu = _core.wifi_ppdu_of(standard, rate, str(code_file), list(punctured), list(shortened),
                               message_positions, psdu_bytes, symbol_bits, stbc)
     return ppdu or ldpc_code(standard, frame_size, rate, str(code_file), list(punctured),
@@ -100,10 +100,10 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
     the backend.
 
     Args:
-        values : int8 (llr_scale steps per nat), uint8 (the same in offset binary, with 128 for
-            0) or float32 (nats), one value per bit that is sent: (frames, sent), one frame per
-            row, or (frames·sent,), where sent is an attribute of ldpc_code(). An array on a CUDA
-            device is decoded by that device.
+        values : one LLR per bit that is sent. The type is int8 (llr_scale steps per nat), uint8
+            (the same in offset binary, with 128 for 0) or float32 (in nats). The shape is
+            (frames, sent) or (frames·sent,), where sent is an attribute of ldpc_code(). An array
+            on a CUDA device is decoded by that device.
         standard : "dvbs2" (EN 302 307-1), "dvbs2x" (EN 302 307-2), "dvbt2" (EN 302 755),
             "ccsds_c2" and "ccsds_ar4ja" (CCSDS 131.0-B), "ccsds_tc" (CCSDS 231.0-B), "wifi"
             (IEEE 802.11), "nr" (3GPP TS 38.212)
@@ -116,16 +116,17 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
         algorithm : "offset_min_sum", "normalized_min_sum" or "min_sum"
         precision : number format of the decoder, "int8", "int16" or "float"
         max_iterations : 1 to 1000
-        early_stop : stop once all checks are satisfied; else always run max_iterations
+        early_stop : True: a frame stops once all its checks are satisfied; False: every frame takes
+            max_iterations iterations
         output : "message", the k bits of each message; "codeword", the n bits of each codeword;
             "llr", n posterior LLRs per frame; "extrinsic", n extrinsic LLRs per frame, which are
             the posterior LLRs minus the channel values, and 0 for bits that are not sent. LLRs
             are int8, limited to ±127, with the sign of values.
-        packed_output : eight bits per byte, the first most significant, each frame padded to a
-            byte; else one bit per byte. LLRs are not affected.
+        packed_output : True: eight bits per byte, the first most significant, with each frame
+            padded to a byte; False: one bit per byte. The parameter does not affect LLRs
         batch : frames per batch; 0: chosen for the device
         slots : batches in flight on each device, 1 to 16
-        backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
+        backend : "auto" (CUDA if it can be used, otherwise the CPU), "cuda" or "cpu"
         device : number of the CUDA device
         threads : threads of the CPU backend, 1 to 256
         schedule : "layered" or "flooding"
@@ -151,7 +152,7 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
             counts codewords, and sent and k are attributes of wifi_ppdu(). 0: a frame is one
             codeword
         symbol_bits : coded bits per OFDM symbol of PPDUs (N_CBPS), 1 to 65535
-        stbc : whether PPDUs use space-time block coding, and so an even number of OFDM symbols
+        stbc : whether PPDUs use space-time block coding, so that the number of OFDM symbols is even
 
     Returns:
         The bits (uint8) or LLRs (int8), of shape (frames, items), or (frames·items,) if values has

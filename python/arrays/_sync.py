@@ -114,8 +114,8 @@ class sync_decoder(_Streaming):
         items.
 
         Args:
-            received : any number of items, as sync_decode() takes them in mode "stream", in
-                memory of the host, of the type with which the stream began
+            received : any number of items in host memory, as sync_decode() takes them in mode
+                "stream". All items of a stream have the same type
 
         Returns:
             The output and the decode_status of the frames that are ready, none or more.
@@ -246,15 +246,16 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
     than the paper's form. The drift is the number of received items minus the number of sent items.
 
     Args:
-        received : received items: uint8, a channel symbol each (other values are erasures), or
-            float32, each the probability that a 1 was received (NaN: an erasure). With an alphabet
-            above 2, float32 has one more dimension, of length alphabet: the likelihood of each
-            symbol, up to a factor per item. Mode "framed": (frames, items), where lengths has the
-            number of used items at the start of each row; or (items,), concatenated frames. With
-            several reads: (frames·reads, items), or (items,), with consecutive reads of a frame.
-            Mode "stream": (items,). An array on a CUDA device is decoded by that device; with
-            priors, several reads or mode "stream" it is copied to the host, and the result is
-            copied back.
+        received : received items. A uint8 item is a channel symbol; values that are no symbol are
+            erasures. A float32 item is the probability that a 1 was received; NaN is an erasure.
+            With an alphabet above 2, a float32 array has one more dimension, of length alphabet,
+            with the likelihood of each symbol up to a factor per item. The shape in mode "framed"
+            is (frames, items), where lengths has the number of used items at the start of each
+            row, or (items,) for concatenated frames. With several reads, the shape is
+            (frames·reads, items) or (items,), and the reads of a frame are consecutive. The shape
+            in mode "stream" is (items,). An array on a CUDA device is decoded by that device. With
+            priors, several reads or mode "stream", such an array is copied to the host, and the
+            result is copied back.
         codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
             the leftmost sent first; or the path of a file of such rows, in hexadecimal digits
         q : number of message symbols, 2 to 65536
@@ -263,24 +264,25 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
         p_insert : probability of an insertion before a channel symbol, 0 to 0.99
         p_delete : probability of a deletion, 0 to below 1; p_insert + p_delete is below 1
         p_substitute : probability that a transmitted symbol is replaced by another, 0 to 1
-        lengths : integers, the items of each frame, 0 or more; None: all items of each row. With
-            several reads: (frames, reads) or (frames·reads,); 0 for a read that was not received
+        lengths : integers of 0 or more, the number of items of each frame; None: all items of each
+            row. With several reads, the shape is (frames, reads) or (frames·reads,), and a read
+            that was not received has length 0
         priors : float32 (frames, N, q) in host memory, weights of the symbols; None:
             uniform
         mode : "framed", or "stream": frames follow one another without markers, and the decoder
             finds them
         soft_input : "hard" (uint8) or "float" (float32); "": the format of the type of received
-        output : "symbols", the most likely ones, (frames, N), uint8 up to q = 256, else int16;
-            "posteriors" (float32) or "posteriors64" (float64), (frames, N, q); "extrinsics",
-            posteriors divided by the priors, float32 (frames, N, q); "llr", extrinsic LLRs of the
-            bits of each symbol, the most significant first, int8 (frames, N, log2 q), 8 steps
-            per nat, for q a power of two
-        precision : "float", "double" or "mixed" (lattices in float, all else in double)
+        output : "symbols": the most likely symbols, of shape (frames, N) and type uint8 (int16 if q
+            exceeds 256); "posteriors" (float32) or "posteriors64" (float64): (frames, N, q);
+            "extrinsics": posteriors divided by the priors, float32 (frames, N, q); "llr":
+            extrinsic LLRs of the bits of each symbol, the most significant first, int8 (frames,
+            N, log2 q), with 8 steps per nat. "llr" requires that q is a power of two
+        precision : "float", "double" or "mixed" (lattices in float, other values in double)
         storage : storage of branch metrics in form "corridor": "global" (of a whole frame),
             "local" (of one index, computed twice) or "auto"
         batch : frames per batch; 0: chosen for the device
         slots : batches in flight on each device, 1 to 16
-        backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
+        backend : "auto" (CUDA if it can be used, otherwise the CPU), "cuda" or "cpu"
         device : number of the CUDA device
         threads : threads of the CPU backend, 1 to 256
         form : "linear" (exact), or "corridor", the decoder of the paper
@@ -313,7 +315,7 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
     Returns:
         The output, and a decode_status, which also has arrays with an entry per frame:
           - log_probability: float64, the natural logarithm of the probability of the received
-            items; in mode "stream", minus the logarithm for the same number of random items
+            items. In mode "stream", the logarithm for the same number of random items is subtracted
           - entropy: float32, entropy in bits of the drift at the end of the frame
           - start_drift, end_drift: int32, the most likely drifts
           - valid: uint32, 0 if the frame cannot be decoded; its symbols are then 0, and its

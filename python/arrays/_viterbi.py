@@ -238,32 +238,33 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
     lock.
 
     Args:
-        values : soft values: int8; float32, with soft_scale int8 steps per unit; or uint8, with
-            soft_input "packed4" two 4-bit two's complement values per byte, the first in the
-            high nibble, or with soft_input "uint8" one value in offset binary, with 128 for 0.
-            Streaming: (items,), one stream, or (streams, items), one stream per row. Frames:
-            (frames, items), one frame per row, or (frames·items,). An array on a CUDA device is
-            decoded by that device.
+        values : soft values of type int8, float32 (soft_scale int8 steps per unit) or uint8. With
+            soft_input "packed4", a uint8 has two 4-bit two's complement values, the first in the
+            high nibble. With soft_input "uint8", it has one value in offset binary, with 128 for
+            0. The shape of streams is (items,) for one stream, or (streams, items). The shape of
+            frames is (frames, items), or (frames·items,). An array on a CUDA device is decoded by
+            that device.
         constraint_length : K, 3 to 9; None: 7
         polynomials : 2 to 6 generator polynomials, octal as in the standards: the newest bit is
             the most significant; a negative one is an inverted output; None: (0o171, 0o133)
         puncturing : one string of 0 and 1 per output, comma separated, in the order of the
             polynomials: DVB rate 3/4 is "101,110"; None or "": none
-        termination : "streaming", or frames: "terminated" (state 0 to state 0, with K - 1 zero
-            bits appended), "truncated" (state 0 to any) or "tailbiting"; None: "streaming"
+        termination : "streaming" or, for frames, "terminated" (from state 0 to state 0, with K - 1
+            zero bits appended), "truncated" (from state 0 to any state) or "tailbiting"; None:
+            "streaming"
         frame_bits : information bits per frame; 0 in streaming
         soft_input : "int8", "float", "packed4" or "uint8"; "": the format of the type of values,
             which must not be uint8
         soft_scale : int8 steps per unit of float32 values, above 0
-        packed_output : eight bits per byte, the first most significant, each frame and the end
-            of a stream padded to a byte; else one bit per byte
+        packed_output : True: eight bits per byte, the first most significant, with each frame and
+            the end of a stream padded to a byte; False: one bit per byte
         decode_length : decoded stages per parallel block, a multiple of 32; 0: chosen for the
             code
         overlap : further stages on either side of a parallel block, K - 1 or more; 0: chosen for
             the code
         batch : parallel blocks per batch; 0: chosen for the device
         slots : batches in flight on each device, 1 to 16
-        backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
+        backend : "auto" (CUDA if it can be used, otherwise the CPU), "cuda" or "cpu"
         device : number of the CUDA device
         threads : threads of the CPU backend, 1 to 256
         cuda_kernel : "auto"; "pbvd", the decoder of the paper; "registers" (for many blocks) or
@@ -286,10 +287,11 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
         lock_first_item : the first soft value of a symbol, "i" or "q"
 
     Returns:
-        The bits, uint8: one per stage of a stream (missing values of the last stage are taken as
-        erasures), or frame_bits per frame. They have one dimension if values has one, else one row
-        per row of values. And a decode_status, which also has these numbers, or for values of shape
-        (streams, items) arrays with one entry per stream:
+        The bits (uint8) and a decode_status. The bits are one per stage of a stream, or frame_bits
+        per frame. Missing values of the last stage of a stream count as erasures. If values has one
+        dimension, the bits have one dimension; otherwise they have one row per row of values. The
+        decode_status also has the following numbers. For values of shape (streams, items), these
+        are arrays with one entry per stream:
           - channel_error_rate: the channel's bit error rate, estimated by re-encoding about 2048
             bits at the start of each 2^20 decoded bits, and averaged; NaN for arrays on a device
           - metric: the sum of the magnitudes of wrong soft values, divided by the number of values,
@@ -336,8 +338,9 @@ def conv_encode(bits, constraint_length=None, polynomials=None, puncturing=None,
             the most significant; a negative one is an inverted output; None: (0o171, 0o133)
         puncturing : one string of 0 and 1 per output, comma separated, in the order of the
             polynomials: DVB rate 3/4 is "101,110"; None or "": none
-        termination : "streaming", or frames: "terminated" (state 0 to state 0, with K - 1 zero
-            bits appended), "truncated" (state 0 to any) or "tailbiting"; None: "streaming"
+        termination : "streaming" or, for frames, "terminated" (from state 0 to state 0, with K - 1
+            zero bits appended), "truncated" (from state 0 to any state) or "tailbiting"; None:
+            "streaming"
         frame_bits : information bits per frame; 0 in streaming
         packed_input : bits has eight bits per byte, the first most significant, each frame
             padded to a byte; else one bit per byte, 0 or 1

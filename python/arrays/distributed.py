@@ -462,9 +462,9 @@ def _parts(decoder, items, bits, code):
         each = decoding.items_per_frame
         yield from _frames(items, each, max(1, bits // code["frame_bits"]))
         return
-    # The output of a task begins at a multiple of `step` stages, where a parallel block, a
-    # puncturing period and, with packed4, an item begin. Before and after its own stages, a task
-    # decodes at least `lead` further stages, where the file has them.
+    # The output of a task begins at a multiple of `step` stages. There, a parallel block and a
+    # puncturing period begin and, with packed4, also an item. Before and after its own stages, a
+    # task decodes at least `lead` further stages, or as many as the file has.
     K, polynomials, puncturing, _ = decoding._code
     period = len(puncturing.split(",")[0]) if puncturing else 1
     values = puncturing.count("1") if puncturing else len(polynomials)

@@ -14,9 +14,9 @@ import re
 
 from ._arguments import brief, check_kind, check_names, refuse
 
-# For each type in pybind11's signatures: a value of the type for check_kind(), or in _OTHERS a
-# check and a description of the allowed values. Other types are not checked. pybind11 before 2.12
-# writes List and Dict.
+# Both dictionaries are indexed by the types in pybind11's signatures. _KINDS has a value of the
+# type, for check_kind(). _OTHERS has a function that checks a value, and a description of the
+# allowed values. Other types are not checked. pybind11 before 2.12 writes List and Dict.
 _KINDS = {"bool": False, "int": 0, "float": 0.0, "str": "", "list[int]": ()}
 _OTHERS = {"list[str]": (lambda value: _all_of(value, str), "lists of strings"),
            "Union[str, list[int]]": (lambda value: isinstance(value, str) or

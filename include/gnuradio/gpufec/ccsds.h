@@ -36,8 +36,8 @@ GPUFEC_API const std::vector<ccsds_ldpc_code>& ccsds_ldpc_codes();
 //! link transmission unit): a start sequence, codewords, and a tail sequence.
 struct ccsds_telecommand_code {
     //! name in ccsds_framing::code: "tc-bch" (BCH (63,56), a wrong bit per codeword is
-    //! corrected), "tc-bch-detect" (the same, errors are only detected), "tc-ldpc-128" or
-    //! "tc-ldpc-512"
+    //! corrected), "tc-bch-detect" (the same code, but errors are only detected),
+    //! "tc-ldpc-128" or "tc-ldpc-512"
     std::string name;
     bool ldpc;              //!< whether it is an LDPC code, which needs soft values
     unsigned codeword_bits; //!< number of sent bits per codeword
@@ -127,8 +127,9 @@ struct ccsds_frame {
     //! missing
     bool good = false;
     bool marker_found = false; //!< whether the marker has a tolerated number of errors
-    //! correlation of the marker, 0 to 1: 1 − 2 e / n with e of n bits wrong, and with
-    //! soft values Σ s·v / √(n·Σ v²) with signs s of the marker and soft values v
+    //! correlation of the received marker with the expected one, 0 to 1. For bits it is 1
+    //! − 2 e / n, where e of n bits are wrong. For soft values v it is Σ s·v / √(n·Σ v²),
+    //! where s are the signs of the marker
     double marker_correlation = 0;
     bool inverted = false; //!< whether all bits were inverted
     //! index of the orientation of the symbols: 0 as received; 1: rotated by 90 degrees;

@@ -31,7 +31,8 @@ struct dvbs_fec_receiver_options {
     // Running
     //! parallel blocks of the Viterbi decoder per batch; 0: chosen for the device
     int batch = 0;
-    //! batches in flight, 1 to 16; one more, up to 16, without backend "cpu"
+    //! number of batches in flight, 1 to 16. Unless the backend is "cpu", the decoder
+    //! uses one more, up to 16
     int slots = 3;
     //! longest time in ms that an incomplete batch waits for more input
     double max_latency_ms = 50;

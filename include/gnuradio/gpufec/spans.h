@@ -69,7 +69,7 @@ inline bit_span unpacked_bits(span<std::uint8_t> memory) { return { memory, fals
 
 //! Type of an input or output item.
 enum class item_type {
-    unknown, //!< decoders accept such items as the type that they expect
+    unknown, //!< Decoders accept these items as items of the type that they expect.
     int8,
     uint8,
     uint16,
@@ -78,7 +78,7 @@ enum class item_type {
     complex_int8,
     complex_int16,
     complex_float32,
-    group //!< several values, such as the likelihoods of an item
+    group //!< an item that consists of several values, such as likelihoods
 };
 
 //! Returns the type of the items at an address. Programs with other elements do not

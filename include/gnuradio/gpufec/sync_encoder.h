@@ -41,10 +41,10 @@ struct sync_encoder_options {
  *
  * \details
  * Each message symbol is replaced by a word of the codebook. The input is message symbols
- * of 0 to q − 1, N per frame, as bytes up to q = 256, else as unsigned shorts. A symbol
- * of q or above is reduced modulo q. The output is the n·N bits of each frame, one per
- * byte. The first bit of a frame has a tag of key \p length_tag with the number of bits
- * of the frame. An incomplete frame at the end of the input is not sent.
+ * of 0 to q − 1, N per frame, as bytes if q is at most 256, otherwise as unsigned shorts.
+ * A symbol that is not below q is reduced modulo q. The output is the n·N bits of each
+ * frame, one per byte. The first bit of a frame has a tag of key \p length_tag with the
+ * number of bits of the frame. An incomplete frame at the end of the input is not sent.
  *
  * Input tags of key \p length_tag begin packets whose length is a multiple of N. Frames
  * that such a tag cuts short, and items outside packets after the first such tag, are

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that array decoding with a phase search returns the output, lock changes and lock
- * state of the stream decoder, and tests of noise and invalid options. */
+/* Tests that array decoding with a phase search returns the same output, lock changes and
+ * lock state as the stream decoder. Also tests noise and invalid options. */
 
 #include "viterbi/test/qa_support.h"
 #include <gnuradio/gpufec/arrays.h>

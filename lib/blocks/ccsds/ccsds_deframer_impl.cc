@@ -91,7 +91,7 @@ ccsds_deframer_impl::ccsds_deframer_impl(const ccsds_framing& framing,
       d_state(d_telecommand)
 {
     message_port_register_out(d_status_port);
-    set_min_output_buffer(1 << 20); // fewer calls, because frames are long
+    set_min_output_buffer(1 << 20); // A large buffer reduces the number of calls.
     set_relative_rate(std::uint64_t(d_finder.frame_items()) * d_bits_per_input,
                       std::uint64_t(d_finder.period()));
 }
@@ -226,7 +226,8 @@ void ccsds_deframer_impl::on_passed(const held_tag& tag)
     }
 }
 
-// Makes counts and verdict available to other threads, and sends messages about changes.
+// Makes the counts and the verdict available to other threads, and sends messages if they
+// have changed.
 void ccsds_deframer_impl::publish_state()
 {
     const bool locked = d_finder.locked();

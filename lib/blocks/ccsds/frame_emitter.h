@@ -68,7 +68,8 @@ public:
         d_capacity = capacity;
         d_given = 0;
         send();
-        // This query takes as long as decoding a frame.
+        // The query for subscribers takes as long as decoding a frame, so its result is
+        // stored.
         d_sends_pdus = !pmt::is_null(d_block.message_subscribers(d_port));
     }
     //! Returns whether PDUs are received.
@@ -134,7 +135,8 @@ private:
     const pmt::pmt_t d_port, d_length_key, d_frame_key;
     const status_tags d_status_tags;
     bool d_sends_pdus = false;
-    tag_t d_tag;         // a member, so that its source is not copied for each tag
+    tag_t d_tag;         // The tag is a member, so that its source is not copied for each
+                         // tag.
     pmt::pmt_t d_length; // value of the last length tag, for d_count items; or null
     std::size_t d_count = 0;
     std::uint8_t* d_out = nullptr; // output of this call, with d_given items

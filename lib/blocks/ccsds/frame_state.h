@@ -14,9 +14,9 @@
 
 namespace gr::gpufec {
 
-//! Makes the dictionaries of successive frames. Those entries that are equal to the last
-//! frame's are shared with its dictionary, because making them takes longer than decoding
-//! a frame.
+//! Makes the dictionaries of successive frames. An entry that is equal to that of the
+//! previous frame is shared with the previous dictionary. Otherwise making the entries
+//! would take longer than decoding a frame.
 class frame_state
 {
 public:

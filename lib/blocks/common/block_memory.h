@@ -124,9 +124,10 @@ protected:
         return ring->space_available();
     }
 
-    // Requests larger rings if a GPU decodes and the user has set no sizes: with small
-    // rings, the GPU would wait for the threads of blocks. The output multiple sets the
-    // size of the input's ring, because the scheduler reserves space for two multiples.
+    // Requests larger rings if a GPU decodes and the user has set no sizes. With small
+    // rings, the GPU would wait for the threads of the other blocks. The output multiple
+    // sets the size of the input's ring, because the scheduler reserves space for two
+    // multiples.
     void widen_buffers()
     {
         d_may_borrow = borrows_input() && this->active_backend() == "cuda" && !d_ports;

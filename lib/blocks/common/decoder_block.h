@@ -561,7 +561,8 @@ private:
     void wait_for_reader()
     {
         auto& changes = this->detail()->d_tpb;
-        // stop() interrupts the thread, but this call must return its counts of items.
+        // stop() interrupts the thread during this wait. The exception must not end the
+        // call, because the call must return its counts of items.
         boost::this_thread::disable_interruption without_interruption;
         gr::thread::scoped_lock guard(changes.mutex);
         changes.output_cond.timed_wait(

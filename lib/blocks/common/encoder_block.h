@@ -94,7 +94,7 @@ protected:
     //! the remaining bits, to the argument, which is empty.
     virtual void finish(std::vector<std::uint8_t>&) {}
     //! Returns the index of the output item to which the tags of input item \p item
-    //! move. Both are counted from the stream's beginning, without dropped items.
+    //! move. Both indices count from the stream's beginning and leave out dropped items.
     virtual std::uint64_t output_of_item(std::uint64_t item) const = 0;
 
     const std::size_t d_block_items, d_frame_output;

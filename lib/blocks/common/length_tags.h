@@ -23,7 +23,7 @@ struct incomplete_frame {
     std::size_t have = 0;  //!< number of items in the incomplete frame
     std::size_t items = 0; //!< number of items in a complete frame
 
-    //! Logs the loss, as a warning if there was no \p other output.
+    //! Logs the loss. The message is a warning if there was no \p other output.
     template <class Logger>
     void log(Logger& logger, bool other) const
     {
@@ -66,8 +66,8 @@ public:
     //! Stores a length tag of the input before its item is taken; ignores other tags.
     void on_tag(const tag_t& tag);
 
-    //! Returns whether a tag on \p item, or the end of the packet there, cuts the open
-    //! frame short. The caller then drops and counts the frame.
+    //! Returns whether the open frame is cut short at \p item, by a tag or by the end of
+    //! the packet. The caller then drops and counts the frame.
     bool cuts_frame(std::uint64_t item);
 
     //! Consecutive items that all belong to frames or are all dropped.
@@ -135,8 +135,8 @@ public:
     //! Discards length tags of items before \p end.
     void forget(std::uint64_t end);
     //! Continues the stream after lock() and unlock(), which make GNU Radio lose the tags
-    //! of unread items. Up to the next tag, items are dropped if the last items were;
-    //! otherwise frames follow one another.
+    //! of unread items. Up to the next tag, items are dropped if the last items before
+    //! were dropped. Otherwise frames follow one another.
     void resume() { d_seen = d_seen && d_dropping; }
     //! Begins another stream.
     void restart();

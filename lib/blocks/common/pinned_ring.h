@@ -18,7 +18,8 @@ template <class Memory>
 class pinned_ring
 {
 public:
-    //! Pins \p ring if it exceeds \p needed bytes. Returns "" or why it is not pinned.
+    //! Pins \p ring if it exceeds \p needed bytes. Returns "" on success, otherwise the
+    //! reason why \p ring is not pinned.
     template <class... Options>
     std::string
     pin(decoder& d, const gr::buffer_sptr& ring, std::size_t needed, Options... options)

@@ -89,8 +89,8 @@ public:
     void clear() { d_tags.clear(); }
 
 private:
-    // The tag being passed on; a member, because constructing a tag_t changes reference
-    // counts.
+    // The tag that is being passed on. The tag is a member, because constructing a tag_t
+    // changes reference counts.
     tag_t d_leaving;
     std::deque<held_tag> d_tags;
 };
@@ -137,7 +137,7 @@ public:
 
 private:
     std::uint64_t d_read = 0; // number of items whose tags have been read
-    // Tags being read; a member, so that its memory is reused.
+    // Tags that are being read. The list is a member, so that its memory is reused.
     std::vector<tag_t> d_fetched;
 };
 

@@ -94,8 +94,8 @@ gr::io_signature::sptr output_port(port_memory io, std::size_t item_bytes)
 
 // Prepares the port for a stream. \p needed is the number of bytes of the batches of all
 // slots; 0 if the decoder does not access memory in place. \p beginning is the device
-// address of the scheduler's buffer, and \p margin the number of bytes that this buffer
-// must have in addition. Returns whether the decoder accesses memory in place.
+// address of the scheduler's buffer, and this buffer must have \p margin bytes more than
+// \p needed. Returns whether the decoder accesses memory in place.
 template <class Memory>
 bool device_ports::port<Memory>::begin(decoder& d,
                                        int device,

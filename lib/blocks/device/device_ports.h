@@ -32,10 +32,10 @@ gr::io_signature::sptr output_port(port_memory io, std::size_t item_bytes);
  * \brief The ports of one block in device memory.
  *
  * If the scheduler's buffer is mapped twice and holds the batches of all slots, the
- * decoder reads and writes its items in place. Otherwise, the buffer may move its items,
- * and items are copied, within the device, to a ring that the decoder reads in place.
- * Output is copied likewise from such a ring. All copies have ended when a call returns,
- * so that consume() and produce() may follow.
+ * decoder reads and writes its items in place. Otherwise, the buffer may move its items.
+ * Items are then copied within the device to a ring that the decoder reads in place.
+ * Output is copied from another such ring to the buffer. All copies have ended when a
+ * call returns, so that consume() and produce() may follow.
  *
  * If the decoder cannot read input or write output in place, the items pass through host
  * memory.
@@ -118,11 +118,13 @@ private:
         const std::byte* data() const { return ring ? ring->data() : host.data(); }
 
         const std::size_t item; // size in bytes
-        gr::buffer_sptr buffer; // the scheduler's, if the decoder accesses it in place
+        gr::buffer_sptr buffer; // the scheduler's buffer, if the decoder accesses it in
+                                // place
         std::unique_ptr<device_ring> ring;
         std::vector<std::byte> host;
         std::size_t bytes = 0;
-        std::size_t offset = 0; // of the oldest item or of the next output, in bytes
+        std::size_t offset = 0; // offset in bytes of the oldest item or of the next
+                                // output
         std::optional<Memory> memory;
     };
 

@@ -213,9 +213,9 @@ void bbframe_to_ts_impl::count()
     d_errors = now.errors;
 }
 
-// While no frame has had a valid header, tests whether all headers are valid with the
-// opposite value of the parameter descramble, and warns if so. After 100 frames without a
-// valid header, judge_none() warns.
+// Called while no frame has had a valid header. Warns if all headers would be valid with
+// the opposite value of the parameter descramble. After 100 frames without a valid
+// header, judge_none() warns.
 void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
 {
     d_judged = d_judged || d_frames > d_dropped;

@@ -14,8 +14,8 @@ namespace gr::gpufec {
 
 namespace {
 
-// Checks the parameters of which the receiver supports fewer values than gpu_ldpc_dvbs2
-// does, which also accepts LLRs, other standards and other frame sizes.
+// Checks soft_input, standard and frame_size, because gpu_ldpc_dvbs2 accepts more values
+// of these parameters than the receiver supports.
 // \throws std::invalid_argument
 void check(const dvbs2_fec_receiver_options& given)
 {

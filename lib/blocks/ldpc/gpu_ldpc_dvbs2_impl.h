@@ -26,9 +26,10 @@ namespace gr::gpufec {
 class gpu_ldpc_dvbs2_impl : public decoder_block<gpu_ldpc_dvbs2>
 {
 public:
-    //! The decoder's options, and what the block needs for its input and output.
+    //! The decoder's options, and the parameters that the block needs for its input and
+    //! output.
     struct parts {
-        ldpc_options options;           //!< the first code is that of the first frame
+        ldpc_options options;           //!< element 0 is the code of the first frame
         std::vector<std::string> names; //!< names of all codes, in the order of options
         std::optional<bbframe_output> bbframes; //!< set if the output is BBFRAMEs
         std::optional<symbol_input> symbols;    //!< set if the input is symbols

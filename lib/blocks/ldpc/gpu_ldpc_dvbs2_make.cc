@@ -65,8 +65,8 @@ struct code_list {
 };
 
 // Returns the constellation of the first frame, then its variants for the other code
-// rates and, with ACM, all other constellations, those of VL-SNR frames if the first
-// frame is one.
+// rates. With ACM, all other constellations follow. They are the constellations of VL-SNR
+// frames if the first frame is a VL-SNR frame.
 std::vector<ldpc_constellation>
 constellations_of(const std::string& standard, const ldpc_constellation& first, bool acm)
 {

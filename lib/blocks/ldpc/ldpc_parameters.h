@@ -35,7 +35,8 @@ inline std::string size_of(const std::string& code)
 
 //! Parses the value of an XFECFRAME tag: a pair of the MODCOD (integer) and whether the
 //! frame is short (bool). Returns nothing if \p value has another form. For an unknown
-//! MODCOD the result has no code, but the lengths of the frame where they are known.
+//! MODCOD, the result has no code. If the lengths of its frame are known, the result has
+//! these lengths.
 std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value);
 
 //! Parses the value of an ldpc_code tag: the name of a code, or a dictionary with

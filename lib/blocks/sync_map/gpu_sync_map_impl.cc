@@ -81,7 +81,8 @@ sync_options decoder_options(const gpu_sync_map_options& given)
     return options;
 }
 
-// Checks what only the block refuses. \throws std::invalid_argument
+// Checks the options that the block refuses although the decoder accepts them. \throws
+// std::invalid_argument
 void check(const gpu_sync_map_options& given)
 {
     if (given.output == sync_output::posteriors64) { // available only in the library
@@ -247,8 +248,8 @@ bool gpu_sync_map_impl::on_tag(const tag_t& tag)
 }
 
 // Requires nothing while output is left to emit. Otherwise requires a new item of the
-// first input, unless a frame is complete or the input has ended. Requires a prior of the
-// second input if a frame lacks nothing but priors.
+// first input, unless a frame is complete or the input has ended. Requires a prior from
+// the second input if a frame is complete except for its priors.
 void gpu_sync_map_impl::require_items(gr_vector_int& required)
 {
     if (!d_rest.empty()) {

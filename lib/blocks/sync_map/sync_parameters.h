@@ -25,7 +25,7 @@ sync_code sync_code_of(const Options& given)
              not_negative("alphabet", given.alphabet, "2 to 16") };
 }
 
-//! Returns the item size of message symbols in bytes: 1 up to q = 256, else 2.
+//! Returns the item size of message symbols in bytes: 1 if q is at most 256, otherwise 2.
 inline std::size_t symbol_item_size(const sync_code& code)
 {
     return code.q() <= 256 ? sizeof(std::uint8_t) : sizeof(std::int16_t);

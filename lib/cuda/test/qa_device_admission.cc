@@ -98,7 +98,7 @@ TEST_F(device_admission_test, SeveralWaiting_LongestWaitBeginsFirst)
     EXPECT_EQ(c.begin(1, start + 2us), 0u);
     a.place.end(start + 3us);
     EXPECT_EQ(woken, "bc");
-    // b was woken first, so a and c may not overtake it.
+    // Decoder b was woken first, so decoders a and c must not begin before b.
     EXPECT_EQ(a.begin(1, start + 4us), 0u);
     EXPECT_EQ(c.begin(1, start + 4us), 0u);
     EXPECT_EQ(b.begin(2, start + 5us), 1u);
@@ -157,7 +157,8 @@ TEST_F(device_admission_test, WaitingDecoderLeavesQueue_IsWoken)
     EXPECT_EQ(b.begin(1, start), 1u);
 }
 
-// Each decoder begins batches on its own thread; one further thread ends them all.
+// Each decoder begins its batches on a thread of its own. One further thread ends all
+// batches.
 TEST(device_admission, ConcurrentDecoders_AllBatchesAreAdmitted)
 {
     constexpr unsigned decoders = 4, batches = 500;

@@ -274,8 +274,8 @@ TEST(Ccsds, TruncatedFrame_IsReplacedByNextFrame)
     }
 }
 
-// After the slip, the last frame begins before its expected place and ends with the
-// stream.
+// Bits are lost before the last frame. This frame therefore begins before its expected
+// place, and it ends with the stream.
 TEST(Ccsds, SlipBeforeTheLastFrame_CostsOneFrame)
 {
     const auto framing = framing_of("ccsds-223", 223);
@@ -604,7 +604,7 @@ TEST(Ccsds, SeveralThreads_GiveTheSameFrames)
             sent.remove(at, 1 + random() % 40);
             break;
         case 1:
-            sent.flip(at, sent.bits.size() - at); // from here on inverted
+            sent.flip(at, sent.bits.size() - at); // inverts all bits from here on
             break;
         case 2:
             sent.flip(at, random() % 600);

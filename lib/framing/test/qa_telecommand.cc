@@ -46,7 +46,8 @@ void append(bytes& bits, const bytes& packed)
 struct uplink {
     std::vector<bytes> frames;
     std::vector<std::size_t> starts,
-        ends; // first bits of start sequences, and after tail sequences
+        ends; // index of the first bit of each start sequence, and of the first bit after
+              // each tail sequence
     bytes bits;
 
     uplink(const ccsds_framing& framing, const std::vector<std::size_t>& sizes)
@@ -301,7 +302,7 @@ TEST(Telecommand, CltusInNoise_AreFound)
 {
     struct {
         const char* code;
-        double esn0_db; // of bits of the channel
+        double esn0_db; // Es/N0 in dB of a channel bit
     } const channels[] = { { "tc-bch", 8.0 },
                            { "tc-ldpc-128", 2.5 },
                            { "tc-ldpc-512", 1.0 } };
@@ -381,9 +382,9 @@ TEST(Telecommand, EarlierTail_EndsTheCltu)
     EXPECT_TRUE(found[0].tail_found);
 }
 
-// Without a tail sequence the idle sequence ends a CLTU, because it cannot be decoded.
-// With LDPC codes the next CLTU does so too; with BCH codes its first bits may be
-// corrected to a codeword.
+// Without a tail sequence, the idle sequence ends a CLTU, because the idle sequence
+// cannot be decoded. With LDPC codes, the next CLTU also ends it. With BCH codes it may
+// not, because the first bits of the next CLTU may be corrected to a codeword.
 TEST(Telecommand, MissingTail_LosesNoFrame)
 {
     for (const auto* const code : all_codes) {
@@ -459,8 +460,8 @@ TEST(Telecommand, ErrorsInTheStartSequence_AreToleratedUpToTheLimit)
     }
 }
 
-// The numbers of false starts in noise are those of the formula, within four standard
-// deviations.
+// Asserts that the number of false starts in noise agrees with the formula within four
+// standard deviations.
 TEST(Telecommand, Noise_NumberOfFalseStartsFollowsFormula)
 {
     for (const auto& [code, false_alarm] : { std::pair("tc-bch-detect", 1e-6),
@@ -542,9 +543,9 @@ TEST(Telecommand, KnownFrameLength_RemovesFill)
     }
 }
 
-TEST(Telecommand, KnownLength_TellsWhetherATailFollows)
+TEST(Telecommand, FrameThatFillsItsCodewords_EndsWithOrWithoutTail)
 {
-    // 98 and 64 bytes fill whole codewords. Both ends of the CLTU coincide then.
+    // 98 and 64 bytes fill whole codewords. The codewords then end where the frame ends.
     for (const auto* const code : { "tc-bch", "tc-ldpc-128" }) {
         auto framing = framing_of(code);
         framing.frame_bytes = std::string(code) == "tc-bch" ? 98 : 64;

@@ -156,7 +156,8 @@ void ldpc_encoder_kernel::encode_packed(const std::uint8_t* message,
 /*
  * Encodes a DVB-S2 code. Check j·q + i is bit j of row i. A group of 360 message bits is
  * rotated and added to the row of each of its addresses. Parity bit j·q + i is the sum of
- * checks 0 … j·q + i, that is, of bit j of rows 0 … i and bits 0 … j − 1 of all rows.
+ * checks 0 … j·q + i. These checks are bit j of rows 0 … i and bits 0 … j − 1 of all
+ * rows.
  */
 void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
                                             std::uint8_t* codeword) const

@@ -98,8 +98,8 @@ parity_solver::make(unsigned n,
         return {}; // an unknown bit is in no check
     }
 
-    // Expresses every found bit as a sum of bits that were put off, and then every
-    // remaining check as such a sum.
+    // Expresses every found bit as a sum of bits that were put off. Then expresses every
+    // remaining check as a sum of these bits.
     const std::size_t words = (s.d_put_off.size() + 63) / 64;
     std::vector<std::uint32_t> row_of(n, 0);
     std::vector<std::uint64_t> sums((s.d_steps.size() + s.d_put_off.size() + 1) * words);

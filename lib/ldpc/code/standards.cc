@@ -63,7 +63,7 @@ std::vector<std::uint32_t> every(unsigned period, unsigned first, unsigned count
     return positions;
 }
 
-// The VL-SNR modes of EN 302 307-2, table 18a.
+// The VL-SNR modes of EN 302 307-2, tables 18a and 19a.
 struct vlsnr_mode {
     const char *size, *rate;
     const char *standard, *of_size, *of_rate; // names of the mother code

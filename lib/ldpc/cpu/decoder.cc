@@ -216,8 +216,8 @@ private:
         return row;
     }
 
-    // Returns the kernel with the fewest lanes that is wide enough for a group, because
-    // idle lanes take as long as the others.
+    // Returns the kernel with the fewest lanes that holds the whole group. Idle lanes
+    // take as long as lanes that decode.
     const lanes::kernel& kernel_of(unsigned count) const
     {
         const auto* best = &d_kernel;

@@ -405,8 +405,8 @@ private:
         }
     }
 
-    // Returns the magnitude of a new message, with bias, for the smallest magnitude of
-    // the other edges.
+    // Returns the magnitude of a new message, with `bias` added. The argument is the
+    // smallest magnitude on the other edges of the check.
     vec check_to_variable(vec min1) const
     {
         vec x = simd::smaller(simd::less_or_0(min1, d_offset), d_limit);

@@ -76,18 +76,20 @@ struct arithmetic { // copies of the members of message_rule with the same names
 
 struct frames {
     unsigned count;                     //!< number of codewords, 1 to kernel::lanes
-    const void* channel[max_lanes];     //!< n quantised values each: int8, int16 or float
-    std::uint8_t* decisions[max_lanes]; //!< out_bits bits each, the first bit most
-                                        //!< significant
+    const void* channel[max_lanes];     //!< n quantised values of each codeword: int8,
+                                        //!< int16 or float
+    std::uint8_t* decisions[max_lanes]; //!< decisions of each codeword: out_bits bits,
+                                        //!< the first bit most significant
     std::uint32_t out_bits;
     unsigned max_iterations;
     bool early_stop;
-    std::int8_t* soft[max_lanes]; //!< n LLRs each; soft[0] is null if no LLRs are wanted
+    std::int8_t* soft[max_lanes]; //!< n LLRs of each codeword; soft[0] is null if no LLRs
+                                  //!< are wanted
     float soft_factor[max_lanes];
     bool extrinsic; //!< whether the channel value is subtracted from LLRs
     std::uint16_t iterations[max_lanes];  //!< result: number of iterations
-    std::uint32_t unsatisfied[max_lanes]; //!< result: violated checks; must be 0 before
-                                          //!< decoding
+    std::uint32_t unsatisfied[max_lanes]; //!< result: number of violated checks; must be
+                                          //!< 0 before decoding
 };
 
 struct kernel {

@@ -126,8 +126,8 @@ std::vector<std::uint32_t> first_fit_layers(const ldpc_code& code)
 {
     std::vector<std::uint32_t> layer(code.checks());
     std::vector<std::vector<std::uint32_t>> layers_of_bit(code.n());
-    // For each layer, 1 + the index of the last check that has a bit in common with it;
-    // 0 if there is none.
+    // For each layer: 1 + the index of the last check that shares a bit with the layer,
+    // or 0 if there is no such check.
     std::vector<std::uint32_t> taken_by;
     for (unsigned c = 0; c < code.checks(); ++c) {
         for (const auto bit : code.check(c)) {

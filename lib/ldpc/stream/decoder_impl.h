@@ -99,10 +99,10 @@ private:
     bool whole_codewords() const;
 
     // Returns whether the frames of the batch that is being filled are stored in the
-    // caller's format. Symbols always are. Channel values are stored in this format if
-    // all earlier batches were and the decoder runs on a device with memory for the
-    // conversion. In addition, all bits of all codes must be sent, and the values must
-    // have no more bytes than quantised ones.
+    // caller's format. Symbols are always stored in this format. Channel values are
+    // stored in it if four conditions hold. All earlier batches were stored in it. The
+    // decoder runs on a device with memory for the conversion. All bits of all codes are
+    // sent. The values have no more bytes than quantised values.
     bool stays_in_caller_format();
 
     // Returns the number of items that are pushed for a frame.

@@ -264,9 +264,9 @@ void frame_judge::judge_format()
     }
 }
 
-// Decodes the sample with these values in nats. If the number of valid frames exceeds
-// that of the declared input by at least half of the frames tried, logs the advice \p
-// mend and returns true.
+// Decodes the sample with the values \p nats. Counts the valid frames, and compares the
+// count with that of the declared input. If it is larger by at least half the number of
+// frames tried, logs the advice \p mend and returns true.
 bool frame_judge::better(const ldpc_code& code,
                          const std::vector<float>& nats,
                          unsigned positive_bit,

@@ -204,13 +204,14 @@ private:
 
     const wifi_ppdu d_ppdu;
     const std::size_t d_item_bytes;
-    // The PPDU being pushed: the current codeword, and the number of its items and of all
-    // items that the inner decoder has.
+    // State of the PPDU that is being pushed: the current codeword, the number of its
+    // items that the inner decoder has accepted, and the number of all accepted items.
     unsigned d_codeword = 0;
     std::size_t d_in_codeword = 0, d_pushed = 0;
     bool d_begun = false; // whether the inner decoder has taken only a part of the PPDU
     std::deque<dropped_ppdu> d_dropped;
-    // Numbers of PPDUs, with dropped ones, before the one being pushed and pulled.
+    // Number of PPDUs before the one that is being pushed, and before the one that is
+    // being pulled. Both numbers include dropped PPDUs.
     std::uint64_t d_before_pushed = 0, d_before_pulled = 0;
     // The PPDU being pulled.
     std::vector<std::uint8_t> d_bits, d_packed;

@@ -39,9 +39,10 @@ void spread(const ldpc_code& code, Value certain, const std::byte* values, std::
             to[sent[i]] = from[i];
         }
     }
-    for (std::size_t i = different; i < sent.size(); ++i) { // values are added
+    for (std::size_t i = different; i < sent.size(); ++i) { // The values of repeated bits
+                                                            // are added.
         if (sent[i] != ldpc_code::fill) {
-            auto sum = to[sent[i]] + from[i]; // of type int or float
+            auto sum = to[sent[i]] + from[i]; // sum is of type int or float
             using sum_type = decltype(sum);
             sum = std::clamp(sum, sum_type(-certain), sum_type(certain));
             to[sent[i]] = Value(sum);

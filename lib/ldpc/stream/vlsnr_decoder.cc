@@ -176,13 +176,14 @@ private:
 
     ldpc_options d_options;
     std::vector<demap::constellation> d_constellations;
-    std::deque<demap::vlsnr_demapper> d_demappers; // of each constellation
+    std::deque<demap::vlsnr_demapper> d_demappers; // one per constellation
     std::unique_ptr<frame_judge> d_judge;          // nullptr: the input is not checked
     frame_kind d_next;                             // kind of frames that have not begun
     frame_kind d_kind;                    // kind of the frame that is being pushed
-    bool d_begun = false;                 // whether such a frame has begun
+    bool d_begun = false;                 // whether this frame has begun
     std::vector<std::int8_t> d_llrs;      // LLRs of that frame
-    std::size_t d_pushed = 0;             // number of them that the inner decoder has
+    std::size_t d_pushed = 0;             // number of these LLRs that the inner decoder
+                                          // has accepted
     std::optional<frame_status> d_status; // not yet taken by status()
 };
 

@@ -17,9 +17,9 @@ bool has_vlsnr_symbols(const ldpc_options& options);
 /*!
  * \brief Makes a decoder of symbols of VL-SNR frames.
  *
- * The thread that pushes symbols demaps them, and an inner decoder receives LLRs. One
- * core demaps many more symbols per second than a carrier at such a low Es/N0 has, and
- * the host fills in punctured and shortened bits in any case.
+ * The thread that pushes symbols demaps them, and an inner decoder receives LLRs.
+ * Demapping on the host is fast enough: carriers at such a low Es/N0 have few symbols per
+ * second. The host also has to insert punctured and shortened bits in any case.
  * \throws std::invalid_argument if an option is not allowed
  */
 ldpc_decoder::sptr make_vlsnr_decoder(const ldpc_options& options, decoder_hooks hooks);

@@ -97,7 +97,7 @@ using maker = std::unique_ptr<device::launch_plan> (*)(const ldpc_code&,
                                                        bool soft,
                                                        int);
 
-// A kernel and a code for it.
+// A kernel, and a code that the kernel supports.
 struct kernel_case {
     std::string name;
     maker make;
@@ -148,7 +148,8 @@ private:
         s.message_only = early_stop;
         s.soft = soft;
         s.precision = GetParam().precision;
-        // Extrinsic LLRs are written with decisions if early stop is on, else without.
+        // Extrinsic LLRs are written together with decisions if early stop is on.
+        // Otherwise they are written without decisions.
         s.bits = soft != ldpc_soft_output::extrinsic || early_stop;
         s.max_iterations = small_scale() ? 2 : early_stop ? 20 : 4;
         const auto kernel =

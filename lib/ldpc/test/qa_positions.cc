@@ -301,7 +301,7 @@ TEST(ldpc_positions, BitsThatAreNotFree_AreRefusedByName)
             refused += list.size() == 4;
         }
     }
-    EXPECT_EQ(refused, 7u); // the words of weight 4 of the dual code
+    EXPECT_EQ(refused, 7u); // sets that are words of weight 4 of the dual code
     const auto triangular = from_alist(alist_of(with_identity(4, 9, false, 0.0)));
     EXPECT_NE(refusal(triangular, "last").find("\"last\": entry 1, position 5,"),
               std::string::npos)

@@ -300,8 +300,8 @@ TEST(ppdu_decoder, NoisyPpdus_AreDecodedInChunksOfAnySize)
 
 TEST(ppdu_decoder, RepeatedBit_HasSumOfItsLlrs)
 {
-    // 240 different bits, of which the first 120 are sent three times and the others
-    // twice. At −7 dB the first 240 values alone do not suffice.
+    // The PPDU has 240 different bits. The first 120 bits are sent three times, and the
+    // others twice. At −7 dB the first 240 values alone do not suffice.
     const wifi_ppdu p(1, 600, "5/6");
     ASSERT_EQ(p.repeated(), 360u);
     std::mt19937 random(6);
@@ -367,7 +367,8 @@ TEST(ppdu_decoder, PpduDroppedWhileFull_DoesNotAffectOthers)
         }
     }
     ldpc_options options;
-    options.batch = 5; // the slots hold the first PPDU and two codewords of the second
+    options.batch = 5; // The slots hold the first PPDU and two codewords of the second
+                       // PPDU.
     options.slots = 3;
     options.backend = backend::cpu;
     const auto decoder = make_wifi_ppdu_decoder(p, options);

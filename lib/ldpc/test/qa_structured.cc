@@ -247,7 +247,8 @@ TEST(ldpc_standards, TelecommandCodes_HaveNoShortCycles)
 TEST(ldpc_standards, ShortTelecommandCode_HasMinimumDistance14)
 {
     const ldpc_encoder_kernel encoder(ldpc_code::standard("ccsds_tc", "128", "1/2"));
-    std::vector<std::uint64_t> parity(65, 0); // of single ones; 0 for no bit at index 64
+    std::vector<std::uint64_t> parity(65, 0); // parity bits of the message with a single
+                                              // one; index 64 is the all-zero message
     for (unsigned bit = 0; bit < 64; ++bit) {
         std::uint8_t message[8] = {}, word[16];
         message[bit / 8] = std::uint8_t(0x80 >> bit % 8);

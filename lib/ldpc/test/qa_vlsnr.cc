@@ -19,7 +19,7 @@ namespace {
 using bits = std::vector<std::uint8_t>;
 using complexes = std::vector<std::complex<float>>;
 
-// Codes and constellations, and frames of them in turn.
+// Codes and constellations, and frames of each in rotation.
 struct stream {
     ldpc_options options;
     std::vector<complexes> frames;
@@ -147,7 +147,7 @@ TEST(VlsnrDecoder, SymbolsInChunks_DecodeToTheirMessages)
     }
 }
 
-TEST(VlsnrDecoder, SoftOutput_IsThatOfLlrs)
+TEST(VlsnrDecoder, SoftOutput_EqualsThatOfALlrDecoder)
 {
     auto s = make_stream(4);
     s.options.soft = ldpc_soft_output::extrinsic;
@@ -180,7 +180,7 @@ TEST(VlsnrDecoder, SoftOutput_IsThatOfLlrs)
     expect_same(found, decode(*other, plain, llrs, 2));
 }
 
-TEST(VlsnrDecoder, DroppedFrame_LeavesTheOthers)
+TEST(VlsnrDecoder, DroppedFrame_DoesNotAffectOthers)
 {
     const auto s = make_stream(3);
     const auto decoder = ldpc_decoder::make(s.options);

@@ -343,13 +343,14 @@ TEST(pipeline, FailedDevice_LeavesRotationWhileOthersRun)
     EXPECT_EQ(p.devices(), 1u);
     EXPECT_EQ(devices, 1u);
     EXPECT_EQ(cpu.submitted, std::vector<int>{ 1 });
-    // The next slot to fill may already hold input, so it is used once more.
+    // The slot that filling() returns may already hold input, so the slot is used once
+    // more.
     p.submit({ 3 });
     EXPECT_EQ(cpu.submitted, (std::vector<int>{ 1, 3 }));
     p.submit({ 4 });
     EXPECT_TRUE(p.full());
     take(cpu, 1);
-    EXPECT_TRUE(p.full()); // the failed device's slot has left the ring
+    EXPECT_TRUE(p.full()); // The slot of the failed device has left the ring.
     take(a, 2);
     EXPECT_FALSE(p.full());
     take(cpu, 3);

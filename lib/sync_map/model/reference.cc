@@ -90,7 +90,7 @@ Real sum(const std::vector<Real>& row)
     return s;
 }
 
-// Scales a row to sum 1 unless its sum is 0; returns its former sum.
+// Scales a row to sum 1, unless its sum is 0. Returns the sum before scaling.
 template <class Real>
 Real normalise(std::vector<Real>& row)
 {

@@ -46,10 +46,12 @@ map_problem frame_problem(const sync_code& code,
                           const std::vector<std::uint8_t>& received);
 
 struct map_result {
-    std::vector<double> posteriors; //!< of symbols: symbols × q, rows of sum 1
-    std::vector<double> drifts; //!< posteriors: (symbols + 1) × window, rows of sum 1
+    std::vector<double> posteriors; //!< posteriors of the symbols: symbols × q, rows of
+                                    //!< sum 1
+    std::vector<double> drifts; //!< drift posteriors: (symbols + 1) × window, rows of sum
+                                //!< 1
     double log_probability = 0; //!< natural logarithm of P(received items)
-    bool valid = true; //!< false: P(received items) is 0, and posteriors are uniform
+    bool valid = true; //!< false if P(received items) is 0; posteriors are then uniform
 };
 
 //! Enumerates all q^symbols messages, for very small problems.

@@ -53,9 +53,9 @@ public:
     template <class Value>
     void take(read_beliefs& b, unsigned r, const Value* L);
 
-    //! Returns the q posterior probabilities of symbol \p i, normalised to sum 1; if
-    //! \p extrinsic, without the frame's priors. Valid until the next call of symbol() or
-    //! take().
+    //! Returns the q posterior probabilities of symbol \p i, normalised to sum 1. If \p
+    //! extrinsic is true, the frame's priors are left out. Valid until the next call of
+    //! symbol() or take().
     const double* symbol(const read_beliefs& b, unsigned i, bool extrinsic);
 
 private:

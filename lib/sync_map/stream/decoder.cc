@@ -60,7 +60,8 @@ item_type sync_decoder_impl::output_type() const
 
 std::size_t sync_decoder_impl::pull(output_items out)
 {
-    static constexpr std::size_t bytes[] = { 0, 1, 1, 2, 4, 8 }; // of each item_type
+    static constexpr std::size_t bytes[] = { 0, 1, 1, 2, 4, 8 }; // size of an item of
+                                                                 // each item_type
     const auto type = output_type();
     const auto size = bytes[int(type)];
     out.require(type);

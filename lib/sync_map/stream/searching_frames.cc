@@ -139,8 +139,10 @@ public:
 private:
     struct in_flight {
         std::uint64_t number;
-        std::int64_t origin; // item at boundary 0 and drift 0; a guess if it is searched
-        bool whole, again;   // has a complete input; is decoded again
+        std::int64_t origin; // item at boundary 0 and drift 0; a guess if the beginning
+                             // of the frame is searched
+        bool whole, again;   // whether the input is complete; whether the frame is
+                             // decoded again
     };
     struct batch_in_flight {
         std::vector<in_flight> frames;

@@ -47,7 +47,8 @@ decoder_maker on_cpu(const std::string& variant = "")
 
 TEST(sync_cpu, LinearForm_EqualsTestVectors)
 {
-    const unsigned copies = 19; // at least one full group of lanes, and a part of another
+    const unsigned copies = 19; // at least one full group of lanes, and an incomplete
+                                // group
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
         GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";

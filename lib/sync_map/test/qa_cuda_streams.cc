@@ -226,8 +226,8 @@ TEST_F(sync_cuda, PlacedFrames_DecodeAsWholeFrames)
 }
 
 // Both backends must agree to the last bit, so that results do not depend on where a
-// batch begins. With a short warm-up many frames differ at their boundaries; with the
-// default warm-up none does.
+// batch begins. With a short warm-up, many boundary matches fail. With the default
+// warm-up, none fails.
 TEST_F(sync_cuda, BoundaryMatches_EqualHost)
 {
     const unsigned frames = small_scale() ? 12 : 150;

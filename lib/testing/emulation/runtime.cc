@@ -31,7 +31,8 @@ using flag = std::shared_ptr<std::atomic<bool>>;
 
 struct work {
     std::function<void()> run;
-    flag after; // the work begins once *after is false; null: without waiting
+    flag after; // The work begins once *after is false. If `after` is null, the work
+                // begins at once.
     bool held;  // whether the work hangs
 };
 

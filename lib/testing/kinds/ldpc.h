@@ -139,7 +139,8 @@ struct ldpc_symbol_frames {
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
         using symbol = std::complex<float>;
-        auto o = options_of_two_codes(run, positive_bit); // the latter has no effect
+        auto o = options_of_two_codes(run, positive_bit); // positive_bit has no effect
+                                                          // here
         o.symbols = ldpc_symbols::float32;
         o.constellations = { { "qpsk", "1/2" } };
         auto d = ldpc_decoder::make(o, std::move(hooks));

@@ -121,8 +121,9 @@ private:
     std::size_t d_kept = 0, d_taken = 0;
 };
 
-//! Ring buffer for output in place, mapped twice in a row like GNU Radio's. A simulated
-//! reader consumes random amounts, so that the free space varies.
+//! Ring buffer for output in place. Like GNU Radio's buffers, its memory is mapped twice
+//! in succession. A simulated reader consumes random amounts, so that the free space
+//! varies.
 class output_ring
 {
 public:

@@ -31,8 +31,8 @@ struct conv_encoder_kernel::tables {
         std::uint64_t now[256], before[256];
         unsigned sent[9]; // sent[s]: number of coded bits of the first s stages
     };
-    // One element for each byte of the shortest sequence of bytes that has whole
-    // puncturing periods.
+    // The information bits are encoded in groups of whole bytes and whole puncturing
+    // periods. This table has one element for each byte of such a group.
     std::vector<phase> phases;
 };
 

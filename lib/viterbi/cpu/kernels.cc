@@ -91,6 +91,19 @@ struct branch_costs {
     vec odd[Words];  // branch metric from an odd predecessor, including its decision bit
 };
 
+// Returns, for each lane, the value of the lane in the vector with the lane's index.
+template <unsigned Count>
+inline vec selected(const vec* from, vec index)
+{
+    if constexpr (Count == 1) {
+        return *from;
+    } else {
+        const vec low = selected<Count / 2>(from, index);
+        const vec high = selected<Count / 2>(from + Count / 2, index);
+        return (index & all(Count / 2)) != vec{} ? high : low;
+    }
+}
+
 // Vectors of sixteen bytes, for transposing. store_rows() stores two values of eight
 // lanes in successive rows of the tile.
 #ifdef __SSE2__
@@ -130,8 +143,8 @@ void transpose(const lane_blocks& blocks,
     const unsigned n = stages * outputs;
     unsigned i = 0;
 #if defined(__SSE2__) || defined(__aarch64__)
-    // Eight rows are processed completely before the next eight, because the L1 cache
-    // cannot hold one line of every row if the distance of rows is a power of two.
+    // Eight rows are processed completely before the next eight. If the distance between
+    // rows is a power of two, the L1 cache cannot hold one cache line of every row.
     for (unsigned group = 0; group < lanes; group += 8) {
         for (i = 0; i + 16 <= n; i += 16) {
             bytes_16 row[8];
@@ -189,7 +202,7 @@ public:
     static std::size_t scratch_bytes(unsigned window)
     {
         const std::size_t strips = (window + H - 1) / H;
-        return strips * quads * sizeof(vec) + lanes * path_words(window) * 4;
+        return strips * quads * sizeof(vec) + lanes * path_words(window) * 2;
     }
 
     void decode(const lane_blocks& blocks)
@@ -202,7 +215,8 @@ private:
     static constexpr unsigned max_words = R ? 1u << R : 64;
     static constexpr unsigned tile_stages = 32;
 
-    static std::size_t path_words(unsigned window) { return (window + H) / 32 + 2; }
+    // Words of 16 bits of a lane's path. write_bits() reads 64 bits at once.
+    static std::size_t path_words(unsigned window) { return (window + H) / 16 + 4; }
 
     // Returns by how many stages the first strip is shorter than H. The last strip ends
     // with the window.
@@ -353,10 +367,8 @@ private:
             const unsigned count = s ? H : H - missing;
             if (first + count > tile_end) {
                 in_tile = first;
-                tile_end = first + tile_stages - H < blocks.window
-                               ? first + tile_stages - H
-                               : blocks.window;
-                tile_end = tile_end < first + count ? first + count : tile_end;
+                tile_end = first + tile_stages < blocks.window ? first + tile_stages
+                                                               : blocks.window;
                 transpose(blocks, d_outputs, first, tile_end - first, tile);
             }
             const auto* soft = tile + (first - in_tile) * d_outputs * lanes;
@@ -397,26 +409,21 @@ private:
         const unsigned strips = (blocks.window + H - 1) / H;
         const unsigned words = path_words(blocks.window);
         auto* const path =
-            reinterpret_cast<std::uint32_t*>(d_survivors + std::size_t(strips) * quads);
-        std::uint32_t state[lanes] = {};
-        std::uint32_t gathered[lanes] = {};
-        constexpr unsigned per_word = 32 / H;
+            reinterpret_cast<std::uint16_t*>(d_survivors + std::size_t(strips) * quads);
+        constexpr unsigned per_word = 16 / H;
+        vec state{}, gathered{};
         for (unsigned s = strips; s-- > 0;) {
-            const auto* decisions = reinterpret_cast<const std::uint16_t*>(
-                d_survivors + std::size_t(s) * quads);
-            const unsigned position = s % per_word * H;
-            for (unsigned l = 0; l < lanes; ++l) {
-                const unsigned word = decisions[(state[l] % quads) * lanes + l];
-                const unsigned taken = word >> (state[l] / quads * H) & ((1u << H) - 1);
-                const unsigned longer = state[l] << H | taken;
-                gathered[l] |= (longer >> (K - 1)) << position;
-                state[l] = longer % N;
-            }
-            if (position == 0) {
+            vec word = selected<quads>(d_survivors + std::size_t(s) * quads, state);
+            word = (state & all(2 * quads)) != vec{} ? word >> (2 * H) : word;
+            word = (state & all(quads)) != vec{} ? word >> H : word;
+            const vec longer = state << H | (word & all((1u << H) - 1));
+            gathered = gathered << H | longer >> (K - 1);
+            state = longer & all(N - 1);
+            if (s % per_word == 0) {
                 for (unsigned l = 0; l < lanes; ++l) {
                     path[l * words + s / per_word] = gathered[l];
-                    gathered[l] = 0;
                 }
+                gathered = vec{};
             }
         }
         const unsigned missing = skipped(blocks.window);
@@ -430,7 +437,7 @@ private:
 
     // Writes `count` bits of a path, from bit `first` on. In a path, the first bit of a
     // word is the least significant; in a byte of the output, the most significant.
-    static void write_bits(const std::uint32_t* path,
+    static void write_bits(const std::uint16_t* path,
                            unsigned first,
                            unsigned count,
                            std::uint8_t* out)
@@ -438,8 +445,8 @@ private:
         for (unsigned done = 0; done < count; done += 32) {
             const unsigned at = first + done;
             std::uint64_t two;
-            std::memcpy(&two, path + at / 32, sizeof(two));
-            std::uint32_t w = two >> at % 32;
+            std::memcpy(&two, path + at / 16, sizeof(two));
+            std::uint32_t w = two >> at % 16;
             w = (w & 0x55555555u) << 1 | (w >> 1 & 0x55555555u);
             w = (w & 0x33333333u) << 2 | (w >> 2 & 0x33333333u);
             w = (w & 0x0f0f0f0fu) << 4 | (w >> 4 & 0x0f0f0f0fu);

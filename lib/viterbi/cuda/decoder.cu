@@ -144,8 +144,13 @@ private:
             s.error_counts = std::make_unique<buffer<sign_error_counts>>(
                 d_limits.status_bytes / sizeof(sign_error_counts));
         }
-        launch_sign_error_counts(
-            d_setup.checks, D, job, on_device, s.error_counts->get(), s.queue.get());
+        launch_sign_error_counts(d_setup.checks,
+                                 D,
+                                 job,
+                                 d_setup.packed4,
+                                 on_device,
+                                 s.error_counts->get(),
+                                 s.queue.get());
         check(cudaGetLastError(), "kernel launch");
         copy_out(s, status, s.error_counts->get(), checks * sizeof(sign_error_counts));
     }

@@ -110,11 +110,12 @@ void launch_rotation(const phase_rotation& t,
                      std::size_t count,
                      cudaStream_t stream);
 
-//! Computes a batch's sign error counts from its decoded bits and its int8 values, to
-//! which the phase rotation has been applied.
+//! Computes a batch's sign error counts from its decoded bits and its values, int8 or
+//! packed4, to which the phase rotation has been applied.
 void launch_sign_error_counts(const check_plan& plan,
                               std::uint32_t decode_length,
                               const job& job,
+                              bool packed4,
                               const device_buffers& memory,
                               sign_error_counts* to,
                               cudaStream_t stream);

@@ -24,7 +24,8 @@ struct count_arguments {
     std::uint64_t first_stage, first_value, end_value;
     std::uint32_t checks;
     const std::uint8_t* bits;
-    const std::int8_t* values;
+    const std::byte* values; // int8, or packed4 with the first value in a high nibble
+    bool packed4;
     sign_error_counts* to;
 };
 
@@ -42,7 +43,7 @@ __device__ unsigned bits_at(const std::uint8_t* bits, std::uint64_t first, unsig
 
 // Returns `count` bytes from byte `first` on, followed by zeros; count is 1 to 8. Reads
 // no word without one of these bytes.
-__device__ uint2 bytes_at(const std::int8_t* bytes, std::uint64_t first, unsigned count)
+__device__ uint2 bytes_at(const std::byte* bytes, std::uint64_t first, unsigned count)
 {
     const auto* const words = reinterpret_cast<const unsigned*>(bytes) + first / 4;
     const unsigned skipped = unsigned(first % 4), end = skipped + count;
@@ -50,6 +51,21 @@ __device__ uint2 bytes_at(const std::int8_t* bytes, std::uint64_t first, unsigne
     const auto mask = [](unsigned n) { return n < 4 ? (1u << 8 * n) - 1 : ~0u; };
     return { __funnelshift_r(a, b, 8 * skipped) & mask(count),
              __funnelshift_r(b, c, 8 * skipped) & mask(count > 4 ? count - 4 : 0) };
+}
+
+// Returns `count` values of packed4 input from index `first` on, as bytes of 16 times the
+// value, followed by zeros; count is 1 to 8.
+__device__ uint2 packed_at(const std::byte* values, std::uint64_t first, unsigned count)
+{
+    const unsigned skipped = unsigned(first % 2);
+    const auto from = bytes_at(values, first / 2, (skipped + count + 1) / 2);
+    unsigned to[2] = { 0, 0 };
+    for (unsigned i = 0; i < count; ++i) {
+        const unsigned nibble = skipped + i;
+        const unsigned byte = (nibble < 8 ? from.x : from.y) >> 8 * (nibble / 2 % 4);
+        to[i / 4] |= (nibble % 2 ? byte << 4 & 0xf0u : byte & 0xf0u) << 8 * (i % 4);
+    }
+    return { to[0], to[1] };
 }
 
 // Returns the number of values of a word that are not erased in the lower half, and the
@@ -81,7 +97,8 @@ step_counts(const count_arguments& a, std::uint64_t bit, std::uint64_t value)
             sent[i / 4] |= (coded & 1u) << 8 * (i % 4);
         }
     }
-    const auto values = bytes_at(a.values, value, plan.values);
+    const auto values = a.packed4 ? packed_at(a.values, value, plan.values)
+                                  : bytes_at(a.values, value, plan.values);
     return word_counts(values.x, sent[0]) + word_counts(values.y, sent[1]);
 }
 
@@ -131,6 +148,7 @@ __global__ void make_sign_error_counts(count_arguments a)
 void launch_sign_error_counts(const check_plan& plan,
                               std::uint32_t decode_length,
                               const job& job,
+                              bool packed4,
                               const device_buffers& memory,
                               sign_error_counts* to,
                               cudaStream_t stream)
@@ -141,7 +159,8 @@ void launch_sign_error_counts(const check_plan& plan,
                              job.first_value + job.values,
                              std::uint32_t(job.checks(plan, decode_length)),
                              reinterpret_cast<const std::uint8_t*>(memory.output),
-                             reinterpret_cast<const std::int8_t*>(memory.input),
+                             memory.input,
+                             packed4,
                              to };
     const unsigned blocks = (a.checks + threads / 32 - 1) / (threads / 32);
     if (blocks > 0) {

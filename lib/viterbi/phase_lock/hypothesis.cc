@@ -216,8 +216,8 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
     }
     std::vector<hypothesis> all;
     std::vector<std::vector<meaning>> known;
-    // For each group of equivalent hypotheses: what the stream values represent under
-    // each member.
+    // For each group of equivalent hypotheses, and each member of the group: the code
+    // values that the stream values represent.
     std::vector<std::vector<std::vector<meaning>>> signs;
     for (unsigned which = 0; which < codes.size(); ++which) {
         const auto& code = codes[which];
@@ -249,8 +249,8 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
                             known.push_back(m);
                             signs.emplace_back();
                         }
-                        // A hypothesis that reads all values like a member of its group
-                        // is left out.
+                        // A hypothesis is left out if it reads all values like another
+                        // member of its group.
                         if (std::none_of(signs[k].begin(), signs[k].end(), [&](auto& s) {
                                 return alike_in_sign(s, m);
                             })) {

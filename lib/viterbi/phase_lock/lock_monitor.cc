@@ -12,8 +12,8 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Limits of evidence(), in nats: a lock counts as lost from `lost` on, and as holding
-// below −`holds`.
+// Limits of evidence(), in nats. At or above `lost`, a lock counts as lost. Below
+// −`holds`, it counts as confirmed.
 constexpr double lost = 20, holds = 7;
 // A loss is reported only if at least this many values, not counting erasures, lie
 // between the loss and the check.

@@ -31,9 +31,9 @@ struct frame_layout {
     //! Returns the number of output bytes per frame.
     std::uint64_t bytes() const { return (bits + 7) / 8; }
 
-    //! Returns the index of the output item that holds the bit of stage \p stage, counted
-    //! from the beginning of a stream or of the first frame. A stage of the tail counts
-    //! as the last information bit.
+    //! Returns the index of the output item that holds the bit of stage \p stage, The
+    //! index counts from the beginning of the stream or of the first frame. A stage of
+    //! the tail counts as the last information bit.
     std::uint64_t item(std::uint64_t stage, bool packed) const;
     //! Returns the number of output items of \p stages stages. An incomplete byte of a
     //! stream counts as one; an incomplete frame does not count.

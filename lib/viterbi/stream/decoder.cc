@@ -245,7 +245,8 @@ private:
         std::size_t begin, rows; // index of the first sample, number of samples
         std::size_t from, apart; // the first soft value, and the distance of rows
         std::size_t input_bytes, output_bytes; // of a row
-        const std::byte* input = nullptr;      // the copies; nullptr: not copied
+        const std::byte* input = nullptr;      // the copies, or nullptr if nothing is
+                                               // copied
         const std::byte* output = nullptr;
     };
     // Position, size and statistics of a submitted batch's output.

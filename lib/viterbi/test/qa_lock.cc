@@ -218,9 +218,10 @@ TEST(viterbi_hypotheses, Hypotheses_AreDistinguishable)
     // an alternating sign is one of its code sequences.
     EXPECT_EQ(count(dvb_codes(), constellation::qpsk), 86u);
     EXPECT_EQ(count({ conv_code::preset("dvb_5_6") }, constellation::qpsk), 12u);
-    // A code with one output inverted differs by an alternating sign, and a code with its
-    // outputs in another order by an exchange of I and Q. So only BPSK distinguishes
-    // them.
+    // The codes differ in two ways. One has an inverted output, which equals an
+    // alternating sign. The other has its outputs in another order, which equals an
+    // exchange of I and Q. With QPSK, both differences are ambiguities, so only BPSK
+    // distinguishes the codes.
     EXPECT_EQ(count({ dvb, conv_code::preset("ccsds") }, constellation::bpsk), 4u);
     EXPECT_EQ(count({ dvb, conv_code::preset("ccsds") }, constellation::qpsk), 8u);
     EXPECT_EQ(count({ dvb, conv_code(7, { 0133, 0171 }) }, constellation::qpsk), 8u);
@@ -474,8 +475,8 @@ TEST(viterbi_lock, EndOfLock_IsTheValueAfterItsLastBit)
     EXPECT_GE(ends, 3u);
 }
 
-// The decoder finds frames where they were sent. The bits equal those of a decoder
-// without search that begins at a frame.
+// Asserts that the decoder finds frames where they were sent, and that its bits equal
+// those of a decoder without search that begins at a frame.
 TEST(viterbi_lock, TerminatedFrames_AreFound)
 {
     struct {
@@ -528,8 +529,8 @@ TEST(viterbi_lock, TerminatedFrames_AreFound)
                     EXPECT_LT(lock.first_value, 2 * F);
                     EXPECT_LE(lock.known_value, 20 * F);
                     const auto first = (lock.first_value + cut) / F;
-                    // All bits equal those of a decoder without search that begins at
-                    // this frame.
+                    // Asserts that all bits equal those of a decoder without search that
+                    // begins at this frame.
                     EXPECT_EQ(got.bits, decode_without_search(o, sent.values, first * F));
                 }
             }

@@ -131,10 +131,14 @@ TEST(viterbi_sign_error_counts_cuda, Check_CountsAsOnCpu)
         GTEST_SKIP() << found.missing;
     }
     for (const auto& t : counted) {
-        for (unsigned how = 0; how < 3; ++how) {
+        for (unsigned how = 0; how < 4; ++how) {
             SCOPED_TRACE(testing::Message() << t.preset << " " << how);
             counted_batch b(code_of(t.preset), t.blocks, t.first_block);
             std::vector<float> floats(b.values.begin(), b.values.end());
+            std::vector<std::byte> packed((b.values.size() + 1) / 2);
+            for (std::size_t i = 0; i < b.values.size(); ++i) {
+                packed[i / 2] |= std::byte((b.values[i] & 15) << (i % 2 ? 0 : 4));
+            }
             const auto* input = b.input();
             if (how == 1) {
                 b.job.phase_rotation = { true, { false, true } };
@@ -143,6 +147,9 @@ TEST(viterbi_sign_error_counts_cuda, Check_CountsAsOnCpu)
                 b.job.scaled_before = b.job.values / 3;
                 b.job.scale[0] = 0.3f;
                 input = reinterpret_cast<const std::byte*>(floats.data());
+            } else if (how == 3) {
+                b.setup.packed4 = true;
+                input = packed.data();
             }
             const auto limits = b.setup.limits(t.blocks);
             const auto decode = [&](traits::decoder decoder) {

@@ -311,7 +311,7 @@ class qa_arrays(unittest.TestCase):
         np.testing.assert_array_equal(received, gpufec.bsid(bits.reshape(4, 250), 0.01, 0.01,
                                                             seed=9)[0])
 
-    def test_outAndInputShareMemory_IsRefused(self):
+    def test_OutputThatOverlapsInput_IsRefused(self):
         code = dict(termination="truncated", frame_bits=64)
         values = noisy(gpufec.random_bits((4, 64)), 3.0, **code)
         expected, _ = gpufec.viterbi_decode(values, **code)

@@ -77,8 +77,8 @@ CHANNEL = 0x5bf03635 # the seed of a simulation XOR CHANNEL is the seed of its n
 
 
 def whole_viterbi(point, seed, first, count, size, **code):
-    """Returns the sent and the decoded bits of tasks first to first + count − 1, simulated at once.
-    Successive tasks have successive parts of one sequence of data, and of one of noise."""
+    """Returns the sent and the decoded bits of tasks first to first + count − 1, simulated in one
+    call. Successive tasks have successive parts of one data sequence and of one noise sequence."""
     options = dict(packed_input=False, packed_output=False)
     if "frame_bits" in code:
         shape = (count * size, code["frame_bits"])

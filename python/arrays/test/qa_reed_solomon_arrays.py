@@ -46,7 +46,8 @@ class qa_reed_solomon_arrays(unittest.TestCase):
         for name, field, first, step in (("ccsds-223-conventional", 0x187, 112, 11),
                                          ("dvb", 0x11d, 0, 1)):
             code = next(c for c in CODES if c[0] == name)
-            # At other powers of alpha, all three codewords are 0 with a probability of 2^-24.
+            # At a power of alpha that is not a root, all three codewords are 0 with a probability
+            # of 2^-24.
             frames = gpufec.rs_encode(self.messages(3, code[2]), name)
             power = 1
             for exponent in range(255):

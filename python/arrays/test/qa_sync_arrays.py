@@ -160,7 +160,8 @@ class qa_sync_arrays(unittest.TestCase):
         self.assertGreater(np.abs(twice - together).max(), 1e-3)
 
     def test_ThreeReadsInSimulation_ReduceErrorsToAThird(self):
-        """With three reads, a simulation has less than a third of the errors in as many symbols."""
+        """With three reads, a simulation of the same number of symbols has less than a third of the
+        errors."""
         code = dict(codebook=sync_frames(1)[0], **SYNC)
         counts = [gpufec.distributed._simulate_sync(dict(code, **more), 0.02, 1, 0, 30)
                   for more in ({}, dict(reads=3))]
@@ -226,7 +227,7 @@ class qa_sync_arrays(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "is 0"):
                 gpufec.sync_decoder(**decode, **more)
 
-    def test_outAndInputOfSyncShareMemory_IsRefused(self):
+    def test_OutputThatOverlapsInput_IsRefused(self):
         book, _, received, lengths = sync_frames(3)
         decode = dict(codebook=book, **SYNC, **RATES, lengths=lengths)
         with self.assertRaisesRegex(ValueError, "^out is in the memory of received"):

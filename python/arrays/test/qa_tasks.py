@@ -19,9 +19,9 @@ TASKS = 6
 
 
 def streams_of(decoder, code, point, size):
-    """Returns lists with a stream per task, by kind: "data", the message bits or symbols; "noise",
-    the received values minus the signal (sync: the received symbols); "gain", the received values
-    times the sent signs (not for sync).
+    """Returns a dictionary of lists with one stream per task. "data" has the message bits or
+    symbols. "noise" has the received values minus the signal; for sync, the received symbols.
+    "gain" has the received values times the sent signs, and is absent for sync.
 
     The streams are recorded when a task calls the encoder and the decoder.
     """

@@ -127,7 +127,8 @@ class qa_viterbi_arrays(unittest.TestCase):
         self.assertEqual(searching.items_per_frame, 48)
 
     def test_RepeatedCalls_GiveBitsOfSingleCall(self):
-        """An array decodes to the same bits alone, as part of another, and after others."""
+        """An array decodes to the same bits alone, as a row of a larger array, and after other
+        arrays."""
         code = dict(termination="tailbiting", frame_bits=64)
         bits = gpufec.random_bits((200, 64), 5)
         values = noisy(bits, 1.0, **code)

@@ -291,7 +291,7 @@ class qa_viterbi(decoder_blocks, unittest.TestCase):
     def gated(self):
         return self.items.view(np.int8)
 
-    def test_ManyTags_LeaveOnTheirItems(self):
+    def test_ManyTags_StayOnTheirItems(self):
         tags = [(n // 4, pmt.intern("number"), pmt.from_long(n)) for n in range(40000)]
         _, found = self.decode(self.block(backend="cpu"),
                                support.vector_source(self.items, tags))
@@ -356,7 +356,7 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
         self.assertEqual(block.iterations(), counts[-1])
         self.assertAlmostEqual(block.mean_iterations(), np.mean(counts))
 
-    def test_ManyTags_LeaveOnTheirItems(self):
+    def test_ManyTags_StayOnTheirItems(self):
         """The output has the whole frames after the last of 30,000 tags, because each tag begins a
         new frame."""
         tags = [(4 * n, pmt.intern("ldpc_code"), pmt.intern("short 8/9"))
@@ -411,7 +411,7 @@ class qa_sync_framed(qa_sync_stream):
     def before(self, source):
         return [source, blocks.stream_to_tagged_stream(1, 1, SMALL_BITS, "packet_len")]
 
-    def test_ManyTags_LeaveOnTheirItems(self):
+    def test_ManyTags_StayOnTheirItems(self):
         """The output of each of 40,000 frames has tags, although the frames, of one item, are too
         short to be decoded."""
         frames = [np.ones(1, np.uint8)] * 40000

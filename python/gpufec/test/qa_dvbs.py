@@ -73,8 +73,8 @@ def deframe(items, tags=(), **parameters):
 
 
 def dtv_receive(symbols, rate):
-    """Returns the packets of gr-dtv's receiver, which has hard decisions and needs the phase, as
-    rows."""
+    """Returns the packets of gr-dtv's receiver as rows. This receiver uses hard decisions and must
+    be given the phase."""
     items = run_chain(blocks.vector_source_c(symbols.astype(np.complex64)),
                       dtv.dvbt_demap(1, dtv.MOD_QPSK, dtv.NH, dtv.T2k, 1.0),
                       dtv.dvbt_viterbi_decoder(dtv.MOD_QPSK, dtv.NH, RATES[rate], 768),
@@ -84,7 +84,7 @@ def dtv_receive(symbols, rate):
 
 
 def numbers_of(received, packets):
-    """Returns the indices of received packets among those sent; −1: none of them."""
+    """Returns for each received packet the index of the equal sent packet; −1 if there is none."""
     known = {packet.tobytes(): n for n, packet in enumerate(packets)}
     return [known.get(packet.tobytes(), -1) for packet in received]
 
@@ -222,7 +222,8 @@ class qa_dvbs(unittest.TestCase):
                         self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(0, -1)])
 
     def test_SameNoise_AtLeastAsManyPacketsAsGrDtv(self):
-        """gr-dtv's receiver is given the phase and the rate. Its hard decisions cost about 2 dB."""
+        """The phase and the rate are given to gr-dtv's receiver. Its hard decisions cost about 2
+        dB."""
         minimum, more = 0, 0
         for rate, first in (("1/2", 2), ("2/3", 3.5), ("3/4", 4.5), ("5/6", 5.5), ("7/8", 6)):
             for es_n0_db in (first, first + 1, first + 2, first + 3):
@@ -291,7 +292,8 @@ class qa_dvbs(unittest.TestCase):
         self.assertLess(receiver.channel_error_rate(), 1e-3)
 
     def test_LostLock_EndsSynchronisation(self):
-        """Without a lock the deframer receives no bits, in which it would miss its frames."""
+        """The deframer loses synchronisation when the Viterbi decoder loses its lock. The deframer
+        receives no bits without a lock, so it could not notice missing frames."""
         symbols = self.symbols["1/2"]
         noise = with_noise(np.zeros(100000), 0)
         source = qa_support.array_source(

@@ -89,8 +89,8 @@ public:
 
 
 def signature_of(function):
-    """Returns the names of a function's parameters, with their defaults or None, from the first
-    line of its docstring."""
+    """Parses the first line of a function's docstring. Returns a dictionary from the names of the
+    parameters to their defaults, or to None without a default."""
     line = function.__doc__.splitlines()[0]
     parameters = re.fullmatch(r"\w+\((?:self: [\w.]+)?(?:, )?(.*)\) -> .*", line)[1]
     value = r"'[^']*'|\[[^]]*\]|[^,]+"

@@ -234,7 +234,7 @@ class qa_length_tags(unittest.TestCase):
             self.assertEqual(block.skipped_frame_count(), lost)
 
     @each_case
-    def test_TaggedFrames_AreOnePduEach(self, case):
+    def test_TaggedFrames_BecomeOnePduEach(self, case):
         for largest in 0, case.n // 2 + 1:
             self.check(case, case.frames.ravel(),
                        [length(case.n * f, case.n) for f in range(FRAMES)],
@@ -248,8 +248,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_TruncatedFrame_LosesNoOther(self, case):
-        """Only the third frame, which has 5/7 of its items, is lost, whether its length tag has the
-        actual or the full length."""
+        """The third frame has only 5/7 of its items. Only this frame is lost, whether its length
+        tag has the actual or the full length."""
         cut = case.n * 5 // 7
         items = np.concatenate([case.frames[:2].ravel(), case.frames[2][:cut],
                                 case.frames[3:].ravel()])
@@ -297,12 +297,12 @@ class qa_length_tags(unittest.TestCase):
             self.assertEqual(block.skipped_frame_count(), 1)
 
     @each_case
-    def test_NoTags_AreFramesAsWithoutAKey(self, case):
+    def test_InputWithoutTags_IsDividedAsWithoutKey(self, case):
         out, _, _ = run(case.make(), case.frames.ravel(), with_pdus=False)
         np.testing.assert_array_equal(out, case.outputs.ravel())
 
     @each_case
-    def test_NoKey_LeavesTagsAsTheyAre(self, case):
+    def test_EmptyKey_LeavesTagsUnchanged(self, case):
         if case.name.startswith("channel_bsid"):
             return # channel_bsid needs a length tag key for framed mode
         tags = [length(case.n * f + 1, 3) for f in range(FRAMES)]
@@ -474,7 +474,7 @@ class qa_streams(unittest.TestCase):
         np.testing.assert_array_equal(out, support.encode(bits))
         self.assertEqual(support.tags_of(found, "packet_len"), [(198, 20)])
 
-    def test_StreamChannel_EndsLengths(self):
+    def test_ChannelOfAStream_DropsLengthTags(self):
         bits = support.random_bits(20000, 1)
         tags = [length(i, 3) for i in range(0, 20000, 3)]
         out, found, _ = run(gpufec.channel_bsid(0, 0, 0), bits, tags, 100, with_pdus=False)
@@ -516,7 +516,7 @@ class qa_acm(unittest.TestCase):
                                       **DECODER, **parameters)
         return block, *run(block, items, tags, largest, 3)
 
-    def test_FramesOfManyCodes_AreOnePduEach(self):
+    def test_FramesOfManyCodes_BecomeOnePduEach(self):
         order = [0, 2, 1, 1, 3, 0]
         for largest in 0, 9000:
             block, _, tags, packets = self.decode(
@@ -529,8 +529,9 @@ class qa_acm(unittest.TestCase):
             self.assertEqual(block.skipped_frame_count(), 0)
 
     def test_CutFrames_AreCountedOnce(self):
-        """A frame that the next frame's tags cut short (code and length, or length alone) is
-        counted once, even if its own length tag is wrong. In the last case no frame is cut."""
+        """A frame that the next frame's tags cut short is counted once, even if its own length tag
+        is wrong. The next frame's tags are code and length, or length alone. In the last case no
+        frame is cut."""
         llr = self.llr
         cut = llr[2][:5000]
         for largest in 0, 7777:

@@ -14,8 +14,6 @@ import pathlib
 import sys
 import unittest
 
-from gnuradio import blocks, gpufec, gr
-
 ROOT = str(pathlib.Path(__file__).resolve().parents[3])
 DATA = os.environ.get("GPUFEC_TEST_DATA",
                       os.path.join(os.path.dirname(ROOT), "shared", "data"))
@@ -30,19 +28,6 @@ except ImportError as error:
     recording_pdus = None
 
 
-def frames_of(symbols):
-    """Returns the frames that ccsds_fec_receiver decodes from soft symbols."""
-    receiver = gpufec.ccsds_fec_receiver(
-        convolutional="ccsds", code="ccsds-223-conventional", frame_bytes=114,
-        differential=True, soft_input="float", backend="cpu")
-    sink = blocks.vector_sink_b()
-    top = gr.top_block()
-    top.connect(blocks.vector_source_f(symbols.tolist()), receiver, sink)
-    top.run()
-    out = bytes(sink.data())
-    return [out[i:i + 114] for i in range(0, len(out), 114)]
-
-
 @unittest.skipIf(recording_pdus is None, "gr-satellites is not installed")
 @unittest.skipUnless(os.path.exists(RECORDING), f"there is no {RECORDING}")
 class qa_recording(unittest.TestCase):
@@ -54,9 +39,9 @@ class qa_recording(unittest.TestCase):
     def test_Recording_GivesFramesOfGrSatellites(self):
         runs = list(recording_pdus.compare_all(RECORDING, [(None, 0)] * 4))
         # This module must find the frames that gr-satellites finds in every run.
-        surely = set.intersection(*(set(theirs) for theirs, _, _ in runs))
+        surely = set.intersection(*(set(theirs) for theirs, *_ in runs))
         self.assertTrue(surely)
-        self.assertGreaterEqual(max(len(set(ours)) for _, ours, _ in runs), 14)
+        self.assertGreaterEqual(max(len(set(ours)) for _, ours, *_ in runs), 14)
         for which in 1, 2:
             self.assertLessEqual(surely, set().union(*(run[which] for run in runs)))
         theirs, ours, one = (sum(len(set(run[which])) for run in runs[:2])
@@ -67,11 +52,8 @@ class qa_recording(unittest.TestCase):
     def test_CcsdsFecReceiver_GivesFramesOfGrSatellites(self):
         """One block receives every frame that gr-satellites receives in every run, and no frame
         that gr-satellites does not receive in any run."""
-        theirs, ours = [], []
-        for _ in range(3):
-            symbols = recording_pdus.demodulate(*recording_pdus.read_wav(RECORDING))
-            theirs.append(set(recording_pdus.pdus(symbols, "gr_satellites")))
-            ours.append(frames_of(symbols))
+        runs = list(recording_pdus.compare_all(RECORDING, [(None, 0)] * 3))
+        theirs, ours = [set(run[0]) for run in runs], [run[3] for run in runs]
         self.assertGreaterEqual(max(map(len, ours)), 14)
         for frames in ours:
             self.assertLessEqual(set.intersection(*theirs), set(frames))

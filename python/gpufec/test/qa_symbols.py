@@ -193,8 +193,8 @@ class qa_symbols(unittest.TestCase):
                                  [True, True])
 
     def test_XfecframeTags_SelectTheModcod(self):
-        """In a stream with a short frame of each MODCOD (rate 9/10 has none), all are decoded
-        except a frame that is cut short and one whose tag has a reserved MODCOD."""
+        """The stream has a short frame of each MODCOD (rate 9/10 has no short frames). All frames
+        are decoded except one that is cut short and one whose tag has a reserved MODCOD."""
         messages, symbols, tags, at = [], [], [], 0
         for modcod, (constellation, rate, es_n0) in enumerate(MODCODS, 1):
             if rate == "9/10":
@@ -604,8 +604,8 @@ class qa_symbols(unittest.TestCase):
                                      qa_support.tags_of(expected[1], name))
 
     def test_BadSymbols_DisturbNoOtherFrame(self):
-        """Frames of zeros, with some NaN, and of another constellation do not disturb the
-        others."""
+        """A frame of zeros, a frame with some NaN, and a frame of another constellation do not
+        disturb the other frames."""
         message, symbols = transmit("qpsk", "short", "1/2", 5, 9)
         received = noisy(symbols, 4, 9)
         _, other = transmit("8psk", "short", "3/5", 2, 10)

@@ -437,8 +437,8 @@ class qa_verdicts(unittest.TestCase):
         self.assertIn("none of the first 30 frames is valid", block.verdict())
 
     def test_IncompleteLastFrames_AreLogged(self):
-        """An incomplete last frame is logged: as a warning if nothing was decoded, else as
-        information."""
+        """An incomplete last frame is logged as a warning if nothing was decoded, and as
+        information otherwise."""
         book = dict(codebook=[[0, 0, 1, 1], [1, 0, 1, 0]] * 40, q=2, n=4, frame_symbols=40)
         received = gpufec.sync_encode(gpufec.random_bits(400), **book)
         code = ("dvbs2", "short", "1/2")

@@ -278,8 +278,9 @@ class qa_ccsds(unittest.TestCase):
             self.assertAlmostEqual(state["channel_error_rate"], 0.0478, delta=0.01)
 
     def test_LostViterbiLock_EndsTracking(self):
-        """Frames are not tracked while the phase is searched, although the deframer receives no
-        bits then. Frames behind the next lock have its channel error rate."""
+        """The deframer stops tracking frames while the Viterbi decoder searches for the phase,
+        although the deframer receives no bits during the search. Frames after the next lock have
+        the channel error rate of that lock."""
         _, bits = signals.transmit(6, 1115, 11, "ccsds", interleaving=5)
         good, bad = (signals.soft(bits, sigma=sigma) for sigma in (0.3, 0.65))
         noise = signals.soft(np.zeros(60000), sigma=100)

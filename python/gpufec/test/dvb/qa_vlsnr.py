@@ -98,8 +98,8 @@ def turns():
 def xfecframe(plframe, bpsk):
     """Returns the symbols of the XFECFRAME in the PLFRAME of a VL-SNR frame.
 
-    The scrambling sequence starts behind the PLHEADER (90 symbols), but does not change the VL-SNR
-    header (900 symbols). It changes only the sign of symbols of pi/2-BPSK.
+    The scrambling sequence starts after the PLHEADER (90 symbols), but does not change the VL-SNR
+    header (900 symbols). The sequence changes only the signs of pi/2-BPSK symbols.
     """
     groups = ([(703, 34)] * 18 + [(702, 36)] * 3 if len(plframe) == 33282 else
               [(704, 32)] * 9 + [(702, 36)])
@@ -115,7 +115,7 @@ def xfecframe(plframe, bpsk):
 
 
 class qa_vlsnr(unittest.TestCase):
-    def test_every_modcod_from_gr_dtv(self):
+    def test_SymbolsOfGrDtv_AreDecodedForEveryModcod(self):
         """Frames decode at 0.9 dB above the ideal Es/N0; input format, demapper and parameter esn0
         vary with the MODCOD."""
         for turn, (size, rate, frame, code, modulation, count, k, es_n0) in enumerate(MODCODS):
@@ -132,7 +132,7 @@ class qa_vlsnr(unittest.TestCase):
                 self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_valid")],
                                  [True] * 3)
 
-    def test_plframes_of_gr_dtv(self):
+    def test_PlframesOfGrDtv_HaveLengthsOfStandardAndGivePackets(self):
         """PLFRAMEs have the lengths of both sets. Without headers and pilots, and descrambled, the
         receiver makes packets of them."""
         for size, rate, frame, code, modulation, count, k, es_n0 in (
@@ -149,7 +149,7 @@ class qa_vlsnr(unittest.TestCase):
                 self.assertGreater(len(items), 188 * k // 1504)
                 self.assertTrue(np.array_equal(items, packets.ravel()[:len(items)]))
 
-    def test_encoder_and_mapping_agree_with_gr_dtv(self):
+    def test_EncodedAndMappedBits_EqualSymbolsOfGrDtv(self):
         for size, rate, frame, code, modulation, count, k, _ in MODCODS[1:]:
             with self.subTest(size=size, rate=rate):
                 _, sent, symbols = dtv_transmit(frame, code, modulation, k, 2)
@@ -160,7 +160,7 @@ class qa_vlsnr(unittest.TestCase):
                 ours = [pi2_bpsk(c, 2 if "sf2" in size else 1) for c in coded.reshape(2, -1)]
                 self.assertLess(np.abs(np.concatenate(ours) - symbols[:2 * count]).max(), 1e-6)
 
-    def test_acm(self):
+    def test_CodeTags_SelectTheModcod(self):
         """Tags select among all MODCODs of VL-SNR frames."""
         code = lambda size, rate, name: pmt.to_pmt(
             {"frame_size": "vl-snr " + size, "rate": rate, "constellation": name})
@@ -177,7 +177,7 @@ class qa_vlsnr(unittest.TestCase):
         self.assertTrue(np.array_equal(items, np.concatenate(sent)))
         self.assertEqual([v for _, v in qa_support.tags_of(out, "ldpc_valid")], [True] * 4)
 
-    def test_settings_and_tags(self):
+    def test_SetCodeTagsAndLlrs_ApplyToVlsnrFrames(self):
         """set_code() selects another rate of the frame size, a tag moves to the message bit of its
         symbol, and output LLRs have scale and sign."""
         message, symbols = transmit("short sf2", "11/45", 2, 1)
@@ -202,9 +202,10 @@ class qa_vlsnr(unittest.TestCase):
         bits = given[4.0, 0].reshape(2, -1)[:, :3960] < 0
         self.assertTrue(np.array_equal(np.packbits(bits, axis=1), message))
 
-    def test_bad_symbols_shift_nothing(self):
-        """Frames of zeros, with NaN, with strong interference, and of noise do not disturb the
-        others, and interference that erases 1 % of the symbols does no harm."""
+    def test_BadSymbols_DisturbNoOtherFrame(self):
+        """A frame of zeros, frames with NaN or strong interference, and a frame of noise do not
+        disturb the other frames. A frame in which interference erases 1 % of the symbols is
+        decoded."""
         message, symbols = transmit("short", "1/5", 6, 9)
         received = noisy(symbols.ravel(), -4.5, 9).reshape(6, -1)
         received[1, 100:150] = np.nan
@@ -218,7 +219,7 @@ class qa_vlsnr(unittest.TestCase):
         self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_valid")],
                          [True, True, True, True, False, True]) # zeros are a codeword
 
-    def test_a_device_gives_what_the_cpu_gives(self):
+    def test_Device_EqualsCpu(self):
         _, symbols = transmit("short", "4/15", 8, 4)
         received = np.concatenate([noisy(f, -5.5 + 0.3 * i, i) for i, f in enumerate(symbols)])
         code = dict(max_iterations=20, **parameters_of("short", "4/15"))
@@ -229,7 +230,7 @@ class qa_vlsnr(unittest.TestCase):
             self.assertEqual(qa_support.tags_of(tags, name),
                              qa_support.tags_of(expected[1], name))
 
-    def test_refusals(self):
+    def test_WrongParameters_AreRefusedWithReason(self):
         for wrong, text in (
                 (dict(frame_size="vl-snr short", rate="1/5"),
                  'constellation is "qpsk": no MODCOD has this constellation at rate 1/5 in vl-snr '
@@ -260,7 +261,7 @@ class qa_vlsnr(unittest.TestCase):
         gpufec.gpu_ldpc_dvbs2("dvbs2x", "VL-SNR short", "pi/2-BPSK 4/15", soft_input="symbols",
                               backend="cpu")
 
-    def test_verdicts(self):
+    def test_RotatedSymbolsAndNoise_AreReported(self):
         """The block says which rotation is missing, and that noise is no signal."""
         _, symbols = transmit("short", "1/3", 6, 2)
         received = noisy(symbols.ravel(), -1, 2)

@@ -44,8 +44,8 @@ def custom(**parameters):
 
 
 def cases(codes, decoders):
-    """Returns pairs of a block and its parameters: `codes` for encoder and decoder, `decoders` for
-    the decoder only."""
+    """Returns pairs of a block and its parameters. Each element of `codes` gives a pair for the
+    encoder and one for the decoder; each element of `decoders` gives one for the decoder only."""
     return [(DECODER, p) for p in codes + decoders] + [(ENCODER, p) for p in codes]
 
 

@@ -111,7 +111,8 @@ class qa_device_ports(unittest.TestCase):
                 self.compare(gpufec.gpu_viterbi_pbvd, source, soft_input=soft_input)
 
     def test_LargeBatch_HasStatisticsOfTheSamePlaces(self):
-        """A batch with more samples than are copied at once."""
+        """If a batch has more samples than are copied at once, the statistics are at the same
+        offsets as with host ports."""
         coded = support.encode(support.random_bits(1 << 18, 1))
         values = np.tile(support.soft_values(coded, sigma=0.7, seed=1), 80)
         self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values),

@@ -45,7 +45,7 @@ def run(items, block, tags=()):
 
 def found(bits, output, start=200, count=2000):
     """Returns the position in `output` of `count` sent bits from `start` on, or of their
-    complement; None if they are not there."""
+    complement. Returns None if `output` contains neither."""
     piece = bits[start:start + count]
     for sought in piece.tobytes(), (1 - piece).astype(np.uint8).tobytes():
         at = output.tobytes().find(sought)

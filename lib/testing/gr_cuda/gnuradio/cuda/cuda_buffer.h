@@ -22,9 +22,10 @@ namespace gr {
  *
  * If a block of the host writes and a block of the device reads, or the reverse, the
  * scheduler calls post_work() to copy the written items. Copies are complete when a
- * function returns. As in versions of gr-cuda, there are two kinds of buffers: the memory
- * is mapped twice if the environment variable GPUFEC_BUFFERS_MAPPED_TWICE is set.
- * Otherwise, the buffer moves its items when the free space at its end is too small.
+ * function returns. There are two kinds of buffers, as in different versions of gr-cuda.
+ * If the environment variable GPUFEC_BUFFERS_MAPPED_TWICE is set, the memory is mapped
+ * twice. Otherwise, the buffer moves its items when the free space at its end is too
+ * small.
  */
 class __attribute__((visibility("default"))) cuda_buffer
 {
