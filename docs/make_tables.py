@@ -245,13 +245,27 @@ def ccsds_core():
     return table(["tags", "transfer frames", "soft values per second"], lines)
 
 
+def viterbi_rates():
+    rows = []
+    for r in load("viterbi-rates-h200.json")["rows"]:
+        ms = r["device_ms"]
+        rows.append([
+            r["row"], f"{r['batch']} × {r['decode_length']}",
+            f"{ms['prepare']:.2f}, {ms['forward']:.3f}, {ms['traceback']:.3f}",
+            *(f"{x / 1e9:.1f}" for x in (r["kernels_bits_per_s"], r["stages_per_s"],
+                                         median(r, "host to host"), median(r, "stream"))),
+            f"{1e6 * r['batch_latency_s']:.0f}"])
+    return table(["code", "batch: blocks × D", "prepare, forward, traceback, ms", "kernels",
+                  "G stages/s", "host to host", "stream", "latency, µs"], rows)
+
+
 def vlsnr_float():
     row, = load("dvbs2-error-rates.json", "vlsnr-short-4-15-float-epyc")["rows"]
     return f"{row['wrong']} of {row['frames']:,}"
 
 
 def vlsnr_error_rates():
-    rows = load("dvbs2-error-rates.json", "vlsnr-error-rates-epyc")["rows"]
+    rows = load("dvbs2-error-rates.json", "vlsnr-error-rates-h200")["rows"]
     lines = []
     for row in rows:
         size, constellation, code = row["modcod"].rsplit(" ", 2)
@@ -589,6 +603,7 @@ TABLES = {"readme steps": readme_steps, "arm64 instructions": arm64_instructions
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
           "dvbs2rx one block": dvbs2rx_one_block, "dvbs packets": lambda: dvbs_packets(table_of(dvbs_run(), "packets")),
           "dvbs leandvb": dvbs_leandvb, "recordings": recordings, "ccsds core": ccsds_core,
+          "viterbi rates": viterbi_rates,
           "vlsnr error rates": vlsnr_error_rates, "vlsnr float": vlsnr_float,
           "dvbs speed": dvbs_speed, "dvbs sent": dvbs_sent,
           "dvbs processor": lambda: dvbs_run()["device"]["processor"],
