@@ -57,8 +57,12 @@ def median(run, what):
     return next(r["median_bits_per_s"] for r in run["rates"] if r["what"] == what)
 
 
+def viterbi_rows():
+    return load("viterbi-rates-h200.json", "viterbi-rates-h200")["rows"]
+
+
 def viterbi_batches():
-    rows = load("viterbi-rates-h200.json")["rows"]
+    rows = viterbi_rows()
     wanted = ["K=7 1/2, 64 kbit, D=512", "K=7 1/2, 1 Mbit, D=1024", "K=7 1/2, chosen batch",
               "K=7 1/2", "K=7 1/2, two rounds"]
     chosen = sorted((r for r in rows if r["row"] in wanted), key=lambda r: r["batch_bits"])
@@ -122,7 +126,7 @@ def one_thread():
     thread and of an H200."""
     viterbi = load("viterbi-vs-gr-fec.json", "viterbi-vs-gr-fec")["rows"]
     cpu = next(r["median_bits_per_s"] for r in viterbi if r["decoder"] == "gpufec cpu, streaming")
-    gpu = next(r for r in load("viterbi-rates-h200.json")["rows"] if r["row"] == "K=7 1/2")
+    gpu = next(r for r in viterbi_rows() if r["row"] == "K=7 1/2")
     ldpc_cpu = next(r for r in load("ldpc-cpu.json", "ldpc-cpu-epyc")["rows"]
                     if r["cpu"] == "dvbs2 normal 1/2" and r["instruction_set"] == "avx512")
     layer = load("shared-layer-h200.json", "shared-layer-h200")
@@ -247,7 +251,7 @@ def ccsds_core():
 
 def viterbi_rates():
     rows = []
-    for r in load("viterbi-rates-h200.json")["rows"]:
+    for r in viterbi_rows():
         ms = r["device_ms"]
         rows.append([
             r["row"], f"{r['batch']} × {r['decode_length']}",
@@ -432,7 +436,7 @@ def batch_curves():
                  ("information per second, batches in flight", 5, 11, speed))
     wanted = ("K=7 1/2, 64 kbit, D=512", "K=7 1/2, 1 Mbit, D=1024", "K=7 1/2, chosen batch",
               "K=7 1/2")
-    rows = load("viterbi-rates-h200.json")["rows"]
+    rows = viterbi_rows()
     drawn.curve(0, "Viterbi, K=7 1/2", ends(
         (1e3 * r["batch_latency_s"], median(r, "host to host"), r["batch"])
         for r in rows if r["row"] in wanted))

@@ -202,10 +202,9 @@ public:
         return round_up(plan.window, wide::round) / 4 * (Code::states / 4);
     }
 
-    // Each multiprocessor has two thread blocks, and each scheduler two warps. With one
-    // warp each, a scheduler issues instructions in 56 % of the cycles (K=7 on an H100:
-    // 99 instead of 115 Gb/s). With three or four, the rate is not higher (105, 113
-    // Gb/s).
+    // Each scheduler has two warps. The kernels for K=7 decode 112 Gb/s with one warp per
+    // scheduler, 139 with two, 122 with three and 149 with four (viterbi-rates-warps-h200
+    // in viterbi-rates-h200.json), but a batch with four takes twice the memory.
     std::size_t large_batch() const override
     {
         return 4 * (std::size_t(register_threads) * d_processors >> Wide);
