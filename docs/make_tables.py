@@ -232,8 +232,8 @@ def recordings():
             level = "none" if row["noise_db"] is None else f"{row['noise_db']:g} dB"
             lines.append([title, level] + [sum(row[way]) for way in
                                            ("gr_satellites", "gpufec", "receiver")])
-    return table(["satellite", "added noise", "gr-satellites", "gr-satellites, this Viterbi decoder",
-                  "`ccsds_fec_receiver`"], lines)
+    return table(["satellite", "added noise", "gr-satellites",
+                  "gr-satellites, this Viterbi decoder", "`ccsds_fec_receiver`"], lines)
 
 
 def ccsds_core():
@@ -605,7 +605,8 @@ TABLES = {"readme steps": readme_steps, "arm64 instructions": arm64_instructions
           "ccsds-frames": ccsds_frames,
           "sync reads": sync_reads, "sync reads gap": sync_reads_gap,
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
-          "dvbs2rx one block": dvbs2rx_one_block, "dvbs packets": lambda: dvbs_packets(table_of(dvbs_run(), "packets")),
+          "dvbs2rx one block": dvbs2rx_one_block,
+          "dvbs packets": lambda: dvbs_packets(table_of(dvbs_run(), "packets")),
           "dvbs leandvb": dvbs_leandvb, "recordings": recordings, "ccsds core": ccsds_core,
           "viterbi rates": viterbi_rates,
           "vlsnr error rates": vlsnr_error_rates, "vlsnr float": vlsnr_float,

@@ -424,9 +424,9 @@ class qa_converting(unittest.TestCase):
             self.assertEqual(len(decoded), len(self.bits))
             self.assertLess(np.mean(decoded != self.bits), 2e-3)
 
-    def test_RowsOfVitdec_Decode(self):
-        """With the parameters in the rows for vitdec, frames, hard bits and punctured values in
-        MATLAB's conventions decode."""
+    def test_RowsOfVitdec_GiveParametersThatDecode(self):
+        """Decodes frames, hard bits and punctured values in MATLAB's conventions, with the
+        parameters that the page's rows for vitdec give."""
         rows = dict(re.findall(r"(?m)^\| (`'\w+'`|a puncture pattern)[^|]*\| ([^|]+) \|$", PAGE))
         self.assertEqual(set(rows), {"`'cont'`", "`'term'`", "`'trunc'`", "`'unquant'`", "`'soft'`",
                                      "`'hard'`", "a puncture pattern"})
@@ -456,7 +456,7 @@ class qa_converting(unittest.TestCase):
         found = decoded(64.0 * kept - 32, np.int8, puncturing=puncturing)
         self.assertTrue(np.array_equal(found, self.bits))
 
-    def test_RowsOfLdpcDecode_GiveOutputs(self):
+    def test_RowsOfLdpcDecode_GiveCodewordsLlrsAndIterations(self):
         """Tests the counterparts of the outputs of MATLAB's ldpcDecode: codewords, parity checks,
         posterior and extrinsic LLRs, and numbers of iterations."""
         message, llr = self.llrs(0.75)

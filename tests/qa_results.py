@@ -125,7 +125,7 @@ class qa_results(unittest.TestCase):
                     self.assertNotIn(None, names)
                     self.assertEqual(len(set(names)), len(names))
 
-    def test_Files_AreFewAndQuoted(self):
+    def test_Files_AreLimitedInNumberAndQuotedByAPage(self):
         self.assertLessEqual(sum(path.is_file() for path in RESULTS.rglob("*")), MOST_FILES)
         names = [path.name for path in RESULTS.rglob("*.*")]
         self.assertEqual(len(names), len(set(names)))

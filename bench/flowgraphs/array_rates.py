@@ -146,7 +146,7 @@ def beside_bench(subject, frames, args, run):
     for way, array, out in ways_of_a_device(decoder, values):
         seconds = median_time(lambda: decoder.decode(array, out=out), args.seconds)
         found[way] = frames * subject.bits / seconds / 1e6
-    print(f"{subject.command} {frames}, beside gpufec bench:",
+    print(f"{subject.command}, {frames} frames, Mb/s, compared with gpufec bench:",
           ", ".join(f"{way} {rate:.1f}" for way, rate in found.items()), flush=True)
     return found
 
@@ -256,8 +256,8 @@ def main():
     parser.add_argument("--decoders", default="viterbi,ldpc,sync")
     parser.add_argument("--backend", default="auto", choices=["auto", "cuda", "cpu"])
     parser.add_argument("--threads", type=int, default=1,
-                        help="decoding threads; with a device, at least four copy arrays")
-    parser.add_argument("--batch", type=int, default=0, help="of the decoders; 0: chosen")
+                        help="number of decoding threads; with a GPU, at least four threads copy arrays")
+    parser.add_argument("--batch", type=int, default=0, help="batch size in frames; 0: the decoder chooses")
     parser.add_argument("--seconds", type=float, default=0.5, help="per measurement")
     parser.add_argument("--most", type=int, default=100000, help="frames per call")
     parser.add_argument("--flowgraph", action="store_true")

@@ -5,8 +5,8 @@
 
 First the capacity of a block is measured, then the delay at fractions of the capacity, and at the
 end the capacity again. The speed of a shared host varies. The capacity is therefore the input rate
-in the slowest of up to 20 seconds, and the speed of one thread of the host is measured beside it
-(soak.py). A delay begins when a soft value is due by the clock, even if the source is blocked and
+in the slowest of up to 20 seconds, and the speed of one thread of the host is measured before each
+capacity (host_rates() of soak.py). A delay begins when a soft value is due by the clock, even if the source is blocked and
 late, and ends when the output item that begins with this value arrives. The delay is compared with
 
     bound = fill + max_latency_ms + (slots + 1) * T + 20 ms

@@ -51,31 +51,32 @@ cell_table make_table(const model& m, method how, int level)
 }
 
 template <class Part>
-std::vector<std::complex<float>> read(const void* symbols, std::size_t count)
+void read(const void* symbols, std::vector<std::complex<float>>& to)
 {
-    std::vector<std::complex<float>> all(count);
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < to.size(); ++i) {
         Part parts[2];
         std::memcpy(parts,
                     static_cast<const std::byte*>(symbols) + i * sizeof parts,
                     sizeof parts);
-        all[i] = { value_of(parts[0]), value_of(parts[1]) };
+        to[i] = { value_of(parts[0]), value_of(parts[1]) };
     }
-    return all;
 }
 
 } // namespace
 
-std::vector<std::complex<float>>
-read_symbols(const void* symbols, std::size_t count, symbol_format format)
+void read_symbols(const void* symbols,
+                  std::size_t count,
+                  symbol_format format,
+                  std::vector<std::complex<float>>& to)
 {
+    to.resize(count);
     switch (format) {
     case symbol_format::float32:
-        return read<float>(symbols, count);
+        return read<float>(symbols, to);
     case symbol_format::int16:
-        return read<std::int16_t>(symbols, count);
+        return read<std::int16_t>(symbols, to);
     default:
-        return read<std::int8_t>(symbols, count);
+        return read<std::int8_t>(symbols, to);
     }
 }
 

@@ -18,10 +18,12 @@
 
 namespace gr::gpufec::demap {
 
-//! Reads \p count symbols of a format, at any address. Values that are not finite count
-//! as 0.
-std::vector<std::complex<float>>
-read_symbols(const void* symbols, std::size_t count, symbol_format format);
+//! Reads \p count symbols of a format, at any address, to \p to. Values that are not
+//! finite count as 0.
+void read_symbols(const void* symbols,
+                  std::size_t count,
+                  symbol_format format,
+                  std::vector<std::complex<float>>& to);
 
 //! Result of demapping a frame.
 struct demapped {

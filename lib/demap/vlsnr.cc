@@ -36,8 +36,8 @@ double vlsnr_demapper::demap(const void* symbols,
     const bool given = !std::isnan(esn0_db);
     int level = given ? level_of(esn0_db + gain_db) : estimated;
     if (bpsk) {
-        d_symbols =
-            read_symbols(symbols, d_constellation.frame_symbols(frame_bits), d_format);
+        read_symbols(
+            symbols, d_constellation.frame_symbols(frame_bits), d_format, d_symbols);
         erase_outliers();
         const int found = make_pairs(frame_bits);
         level = given ? level : found;

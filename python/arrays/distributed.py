@@ -431,9 +431,11 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
         raise ValueError(f"dtype is {dtype!r}: allowed are {', '.join(types)}")
     dtype = np.dtype(dtype)
     bytes_there = os.stat(path).st_size
-    if not os.path.isfile(path) or bytes_there % dtype.itemsize:
+    if not os.path.isfile(path):
+        raise ValueError(f"path is {os.fspath(path)!r}: allowed are regular files")
+    if bytes_there % dtype.itemsize:
         raise ValueError(f"path is {os.fspath(path)!r}, of {bytes_there} bytes: allowed are "
-                         f"files of whole items of {dtype}")
+                         f"multiples of {dtype.itemsize} bytes, the size of an item of {dtype}")
     if os.path.exists(out) and os.path.samefile(path, out):
         raise ValueError(f"out is {os.fspath(out)!r}: allowed are other files than the "
                          "recording")

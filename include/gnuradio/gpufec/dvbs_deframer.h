@@ -39,9 +39,9 @@ struct dvbs_deframer_options {
  * errors. The search then begins before these 12, so that a lost bit affects only the
  * packets of damaged frames.
  *
- * A packet's bytes are spread over 12 frames. Packets of which a frame is missing, at the
- * beginning, at the end and around a lost bit, are not output. A packet with more than 8
- * wrong bytes is output with its transport error indicator set.
+ * A packet's bytes are spread over 12 frames, and a packet is output only if all 12 were
+ * received. Packets at the beginning, at the end and around a lost bit are not output. A
+ * packet with more than 8 wrong bytes is output with its transport error indicator set.
  *
  * Input tags move to the packet whose frame contains their byte, or to the next packet if
  * there is none; after the last packet they are dropped. The block adds these tags on the

@@ -17,10 +17,10 @@ namespace gr::gpufec {
 class ldpc_encoder_impl : public encoder_block<ldpc_encoder>
 {
 public:
-    //! How a frame is encoded.
+    //! The encoding of a frame.
     struct frame_format {
         std::size_t message_bits, sent_bits;
-        //! Encodes a message. Both have eight bits per byte.
+        //! Encodes \p message to \p sent. Both arrays have eight bits per byte.
         std::function<void(const std::uint8_t* message, std::uint8_t* sent)> encode;
         //! Returns the index of the last sent bit at or before a message bit.
         std::function<std::size_t(std::size_t)> sent_bit;

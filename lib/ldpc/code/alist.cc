@@ -27,7 +27,8 @@ public:
     {
     }
 
-    std::vector<unsigned> line(const std::string& what, std::size_t most)
+    std::vector<unsigned>
+    line(const std::string& what, std::size_t most, std::size_t read = 0)
     {
         for (unsigned blank = 0; is_blank(look(what)); ++blank) {
             if (blank == max_blank) {
@@ -44,7 +45,7 @@ public:
             if (word.size() > 9 || word.find_first_not_of("0123456789") != word.npos) {
                 fail("\"" + word.substr(0, 20) + "\" in " + what + " is not a number");
             }
-            if (values.size() == most) {
+            if (read + values.size() == most) {
                 fail("more than the " + std::to_string(most) + " numbers of " + what);
             }
             values.push_back(std::stoul(word));
@@ -57,7 +58,7 @@ public:
     {
         std::vector<unsigned> values;
         while (values.size() < count) {
-            const auto more = line(what, count - values.size());
+            const auto more = line(what, count, values.size());
             values.insert(values.end(), more.begin(), more.end());
         }
         return values;
@@ -74,7 +75,7 @@ public:
         std::vector<std::uint32_t> entries;
         for (const auto v : values) {
             if (v > limit) {
-                fail(what + " has " + std::to_string(v) + ": allowed are 1 to " +
+                fail(what + " has index " + std::to_string(v) + ": allowed are 1 to " +
                      std::to_string(limit));
             }
             if (v == 0) {

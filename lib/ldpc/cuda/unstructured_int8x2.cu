@@ -49,8 +49,8 @@ unstructured_variant choose(unsigned degree)
                           : unstructured_variant{};
 }
 
-// A unit (see unstructured_int8x2.cuh) of up to 32 checks of a layer. Bits from spare_bit
-// on stand for spare places.
+// A unit (see unstructured_int8x2.cuh) of up to 32 checks of a layer. Indices from
+// spare_bit on stand for spare places, not for variable nodes.
 struct unit {
     std::vector<std::array<std::uint32_t, 32>> bits; // bits of each lane's check
     unsigned degree = 0; // number of edges per check, including edges to spare places
@@ -59,8 +59,8 @@ constexpr std::uint32_t spare_bit = 1u << 16;
 
 constexpr unsigned banks = 32; // number of banks of shared memory
 
-// Orders the edges of each check so that the lanes rarely read several bits of one bank
-// at the same time. Edges to bits in device memory, whose index is \p shared or more,
+// Orders the edges of each check to reduce bank conflicts in shared memory. Edges to
+// variable nodes with index \p shared or more, whose posteriors are in device memory,
 // come last.
 void arrange(unit& u, unsigned shared)
 {
@@ -191,8 +191,8 @@ public:
         return most;
     }
 
-    //! Appends the steps for blocks of \p warps warps and two empty steps. Returns the
-    //! number of steps that are not empty.
+    //! Appends the steps for thread blocks of \p warps warps, and then two empty steps.
+    //! Returns the number of steps that are not empty.
     unsigned add_steps(unsigned warps, std::vector<unstructured_table::step>& all) const
     {
         const auto before = all.size();

@@ -18,7 +18,7 @@ public:
     struct frame {
         unsigned code;
         std::uint32_t input, output; //!< byte offsets in the slot's input and output
-        float soft_factor; //!< LLR steps per step of the rule, as in frame_place
+        float soft_factor; //!< output LLR steps per step of an LLR in the message rule
         // For frames in the caller's format: the offset in bytes from the batch's first
         // frame, and the parameters of quantisation.
         std::uint32_t caller_format = 0;

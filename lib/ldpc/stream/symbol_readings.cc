@@ -41,8 +41,10 @@ std::vector<unsigned> scrambling(std::size_t count)
 symbol_vector read_symbols(const std::vector<std::byte>& bytes,
                            demap::symbol_format format)
 {
-    return demap::read_symbols(
-        bytes.data(), bytes.size() / demap::symbol_bytes(format), format);
+    symbol_vector symbols;
+    demap::read_symbols(
+        bytes.data(), bytes.size() / demap::symbol_bytes(format), format, symbols);
+    return symbols;
 }
 
 symbol_vector turned(const symbol_vector& symbols, bool exchanged, double turn)

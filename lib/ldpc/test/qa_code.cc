@@ -271,6 +271,7 @@ TEST(ldpc_code, BadAlist_IsRefusedWithLineNumber)
         { replaced("\n3 4", "\n9 4"), "line 2" },
         { replaced("\n3 4", "\n3 99999"), "line 2" },
         { replaced("1 1 2 1 2 2 3", "1 1 2 1 2 2 4"), "line 3" },
+        { replaced("1 1 2 1 2 2 3", "1 1 2 1\n2 2 3 3"), "more than the 7 numbers" },
         { replaced("4 4 4", "4 4 3"), "line 4" },
         { replaced("1 2 0\n3", "1 1 0\n3"), "line 7" },
         { replaced("1 2 0\n3", "1 4 0\n3"), "line 7" },

@@ -128,7 +128,7 @@ TEST(ldpc_decoder, SoftOutput_EqualsModel)
                 if (extrinsic) {
                     continue;
                 }
-                // The decoder can also store posterior LLRs while it outputs messages.
+                // Storing posterior LLRs does not change the decoded message bits.
                 options.soft = ldpc_soft_output::none;
                 options.keep_soft = false;
                 const auto messages = decode(backend::cpu, true, 33).items;

@@ -132,9 +132,9 @@ private:
         return to.memory.data();
     }
 
-    // Decodes a chunk of frames of a stream: copies the whole frames (see job::whole),
-    // searches the beginnings of the others, decodes all, and writes their
-    // boundary_match_headers.
+    // Decodes a chunk of frames of a stream: copies the frames with known beginnings
+    // (see job::whole), searches for the beginnings of the others, decodes all, and
+    // writes their boundary_match_headers.
     void decode_found(unsigned worker,
                       const job& job,
                       const batch_memory& memory,

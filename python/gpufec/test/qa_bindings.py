@@ -167,8 +167,8 @@ class qa_bindings(unittest.TestCase):
             self.assertEqual(gpufec.polynomials_from_gr_fec(theirs), ours)
 
     def test_PolynomialsInGrFecNotation_GiveWarning(self):
-        """A block accepts polynomials that look like gr-fec's notation, and logs a warning, but not
-        if the polynomials are those of a known code."""
+        """A block accepts polynomials that look like gr-fec's notation, and logs a warning unless the
+        polynomials are those of a known code."""
         for polynomials, doubted in (([109, 79], True), ([0o133, 0o171], False)):
             for block in ("conv_encoder", "gpu_viterbi_pbvd"):
                 message = "155,117 (octal): they are those of CCSDS 1/2, 133,171"

@@ -37,7 +37,8 @@ def transport_packets(count, seed=1):
 
 def frames_of(packets):
     """Returns the interleaved frames of packets, from gr-dtv, without the first 16. In the first 11
-    the interleaver outputs its initial zeros. gr-dtv does not send the last packets."""
+    the interleaver outputs its initial zeros; 16 is the next multiple of the 8 packets of an energy
+    dispersal period. gr-dtv does not send the last packets."""
     frames = run_chain(qa_support.vector_source(packets.ravel()), dtv.dvbt_energy_dispersal(1),
                        dtv.dvbt_reed_solomon_enc(*REED_SOLOMON),
                        dtv.dvbt_convolutional_interleaver(136, 12, 17))
