@@ -142,12 +142,16 @@ def add_noise(samples, noise_db, seed):
 
 
 def demodulate(samples, rate, signal):
-    """Returns the soft symbols of gr-satellites' demodulator. Its symbols differ slightly between
-    runs, so all decoders must be given the symbols of one run."""
+    """Returns the soft symbols of gr-satellites' demodulator."""
     top = gr.top_block()
     sink = blocks.vector_sink_f()
-    top.connect(blocks.vector_source_f(samples, False),
-                signal.demodulator(signal.baud_rate, rate, iq=False), sink)
+    demodulator = signal.demodulator(signal.baud_rate, rate, iq=False)
+    if hasattr(demodulator, "xlating"):
+        # This filter rounds the phase of its oscillator at the end of each call. With calls of one
+        # size, every run gives the same symbols.
+        demodulator.xlating.set_output_multiple(1024)
+        demodulator.xlating.set_max_noutput_items(1024)
+    top.connect(blocks.vector_source_f(samples, False), demodulator, sink)
     top.run()
     return numpy.array(sink.data(), numpy.float32)
 
