@@ -154,7 +154,9 @@ public:
     {
         d_judged = 0;
         const bool locked = reserve_conversion() && d_pipeline->pin_input(memory, bytes);
-        d_locked = locked ? pinned_memory{ memory, bytes } : pinned_memory{};
+        d_locked =
+            locked ? pinned_memory{ memory, bytes, d_pipeline->active().has(memory) }
+                   : pinned_memory{};
         return locked;
     }
     void unpin_input(void* memory) override
@@ -292,10 +294,7 @@ protected:
     // Functions for the derived class to call.
 
     //! Returns whether borrowed input is in the memory of a device.
-    bool input_on_device() const
-    {
-        return d_locked.memory && d_pipeline->active().has(d_locked.memory);
-    }
+    bool input_on_device() const { return d_locked.on_device; }
     //! Returns whether output is written in place, to memory of a device.
     bool output_on_device() const { return d_output_on_device; }
     //! Returns a copy of \p bytes bytes of memory of the device.
@@ -584,6 +583,9 @@ private:
     struct pinned_memory {
         void* memory = nullptr;
         std::size_t bytes = 0;
+        // Stored, because has() asks the CUDA runtime, which is slow compared with taking
+        // a frame.
+        bool on_device = false;
     };
 
     const bool d_borrows;
