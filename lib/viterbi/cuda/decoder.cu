@@ -115,7 +115,7 @@ private:
         // Those of all slots would end together, and the device would be idle while the
         // host fills the slots again.
         const auto large = d_launch->large_batch();
-        if (large > 0 && 4 * job.blocks >= large) {
+        if (large > 0 && 6 * job.blocks >= large) {
             start_after(s, 2);
         }
         d_launch->launch(geometry(job), on_device, s.queue.get(), mark);
@@ -224,7 +224,7 @@ std::size_t traits::cuda_batch(const setup& s, const run_options& run, int devic
     // Input in memory of the device takes no host memory.
     if (run.input_on_device) {
         by_host =
-            std::clamp(plan->large_batch() / batch_granularity(s), by_host, 8 * by_host);
+            std::clamp(plan->large_batch() / batch_granularity(s), by_host, 12 * by_host);
     }
     const auto by_device =
         free / 4 / run.slots /

@@ -202,12 +202,11 @@ public:
         return round_up(plan.window, wide::round) / 4 * (Code::states / 4);
     }
 
-    // Each scheduler has two warps. The kernels for K=7 decode 112 Gb/s with one warp per
-    // scheduler, 139 with two, 122 with three and 149 with four (viterbi-rates-warps-h200
-    // in viterbi-rates-h200.json), but a batch with four takes twice the memory.
+    // Each scheduler has three warps. In a flowgraph with ports in device memory, K=7
+    // then decodes 125 Gb/s, and 116 Gb/s with two warps or 113 with four (H200).
     std::size_t large_batch() const override
     {
-        return 4 * (std::size_t(register_threads) * d_processors >> Wide);
+        return 6 * (std::size_t(register_threads) * d_processors >> Wide);
     }
 
     void launch(const batch_geometry& g,
@@ -306,27 +305,21 @@ private:
             mark("traceback");
             return;
         }
-        // The warps of a large thread block share fetched instructions. Smaller
-        // thread blocks are used if large ones would be too few for all multiprocessors.
+        // The warps of a large thread block share fetched instructions. All
+        // multiprocessors receive the same number of warps, as nearly as possible.
         const auto all = std::size_t(g.pairs) << Wide;
-        unsigned threads = wide_threads;
-        while (threads > register_threads && all < std::size_t(threads) * d_processors) {
-            threads /= 2;
-        }
+        const auto rounds = (all - 1) / (std::size_t(wide_threads) * d_processors) + 1;
+        const auto threads =
+            round_up((all - 1) / (rounds * d_processors) + 1, register_threads);
         forward<Input, Frames>(
             g.order.inverted)<<<(all + threads - 1) / threads, threads, 0, stream>>>(
             g, input, memory.survivors);
         mark("forward");
-        if constexpr (Wide == 0) {
-            traceback_registers<Code>
-                <<<g.pairs / 32, 32, 0, stream>>>(g, memory.survivors, memory.output);
-        } else {
-            traceback_lanes<Code, Wide>
-                <<<(g.job.blocks + traceback_threads - 1) / traceback_threads,
-                   traceback_threads,
-                   0,
-                   stream>>>(g, memory.survivors, memory.output);
-        }
+        traceback_registers<Code, Wide>
+            <<<(g.job.blocks + traceback_threads - 1) / traceback_threads,
+               traceback_threads,
+               0,
+               stream>>>(g, memory.survivors, memory.output);
         mark("traceback");
     }
 

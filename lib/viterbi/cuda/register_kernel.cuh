@@ -11,7 +11,6 @@
 
 #include "common.cuh"
 #include "register_trellis.cuh"
-#include <cuda_pipeline_primitives.h>
 
 namespace gr::gpufec::viterbi {
 namespace device {
@@ -191,123 +190,18 @@ __global__ void __launch_bounds__(wide_threads)
     register_forward<trellis_type, Input, Frames>(g, trellis, values, pair, to);
 }
 
-/*
- * Ring buffer in shared memory to which the survivors of a warp's 32 pairs are
- * prefetched, the last strip first. Without prefetching, the traceback would wait for
- * device memory at each strip. Each pair has one lane.
- */
-template <class Trellis>
-class survivor_ring
-{
-public:
-    static constexpr unsigned strip_words = Trellis::words * 32;
-    static constexpr unsigned depth = 6; // number of strips in the ring
+// Number of threads per thread block of traceback_registers().
+constexpr unsigned traceback_threads = 128;
 
-    //! \p ring: depth × strip_words words of shared memory that belong to this warp.
-    __device__ survivor_ring(const batch_geometry& g,
-                             const std::uint32_t* survivors,
-                             std::uint32_t first_pair,
-                             unsigned strips,
-                             std::uint32_t* ring)
-        : d_from(survivors + global_survivors::offset<Trellis>(g, first_pair) +
-                 std::size_t(strips) * strip_words + threadIdx.x % 32 * piece),
-          d_ring(ring),
-          d_left(strips)
-    {
-        static_assert(Trellis::lanes == 1);
-        for (unsigned i = 1; i < depth; ++i) {
-            copy_next();
-        }
-    }
-
-    //! Moves to the strip before the current one if any lane sets \p more. Returns
-    //! whether any lane does. All lanes of the warp must call this function.
-    __device__ bool advance(bool more)
-    {
-        if (!__any_sync(0xffffffffu, more)) {
-            __pipeline_wait_prior(0);
-            return false;
-        }
-        __pipeline_wait_prior(depth - 2);
-        __syncwarp();
-        d_current = d_current == depth - 1 ? 0 : d_current + 1;
-        // Overwrites the strip that has been traced back, which no lane will read again.
-        copy_next();
-        return true;
-    }
-
-    //! Returns survivor word \p word of pair \p pair (0 to 31), in the current strip.
-    __device__ std::uint32_t at(unsigned pair, unsigned word) const
-    {
-        return d_ring[d_current * strip_words + word * 32 + pair];
-    }
-
-private:
-    static constexpr unsigned piece = 4; // number of words per asynchronous copy
-
-    __device__ void copy_next()
-    {
-        if (d_left > 0) {
-            --d_left;
-            d_from -= strip_words;
-            auto* const to = d_ring + d_next * strip_words + threadIdx.x % 32 * piece;
-#pragma unroll
-            for (unsigned i = 0; i < strip_words; i += 32 * piece) {
-                __pipeline_memcpy_async(
-                    to + i, d_from + i, piece * sizeof(std::uint32_t));
-            }
-        }
-        __pipeline_commit();
-        d_next = d_next == depth - 1 ? 0 : d_next + 1;
-    }
-
-    const std::uint32_t* d_from;
-    std::uint32_t* const d_ring;
-    unsigned d_left;
-    unsigned d_next = 0;
-    unsigned d_current = depth - 1;
-};
-
-//! Traceback kernel for many blocks with one lane per pair: each thread traces back the
-//! two blocks of a pair. Both blocks together need nearly all sectors of 32 bytes of
-//! their survivors, so all survivors are prefetched.
-template <class Code>
-__global__ void __launch_bounds__(32)
+//! Traceback kernel for many blocks: each thread traces back a block, and reads only the
+//! survivor words on its path. Prefetching all survivors takes longer (K=9: 1.16 instead
+//! of 0.55 ms), above all beside other batches
+//! (docs/decisions/2026-11-28-viterbi-traceback.md).
+template <class Code, unsigned LB>
+__global__ void __launch_bounds__(traceback_threads)
     traceback_registers(const __grid_constant__ batch_geometry g,
                         const std::uint32_t* __restrict__ survivors,
                         std::byte* __restrict__ output)
-{
-    using trellis_type = wide_trellis<Code, 0>;
-    using ring_type = survivor_ring<trellis_type>;
-    __shared__ __align__(16)
-        std::uint32_t kept[ring_type::depth * ring_type::strip_words];
-    const unsigned rounds =
-        (g.plan.window + trellis_type::round - 1) / trellis_type::round;
-    ring_type ring(g, survivors, blockIdx.x * 32, rounds * trellis_type::strips, kept);
-    const unsigned lane = threadIdx.x;
-    const std::uint32_t block = blockIdx.x * 64 + lane * 2;
-    traced_path<trellis_type> first(g, block, output), second(g, block + 1, output);
-    while (ring.advance(first.more() || second.more())) {
-        first.step(0, [&](unsigned word, unsigned) { return ring.at(lane, word); });
-        second.step(0,
-                    [&](unsigned word, unsigned) { return ring.at(lane, word) >> 16; });
-    }
-    first.finish();
-    second.finish();
-}
-
-// Number of threads per thread block of traceback_lanes().
-constexpr unsigned traceback_threads = 128;
-
-//! Traceback kernel for many blocks with several lanes per pair: each thread traces back
-//! a block, and reads only the survivor words on its path. With 256 states, these are a
-//! quarter of the sectors. The kernel takes 0.55 ms where one that prefetches all
-//! survivors takes 1.16 ms (K=9, 135,168 blocks, H200).
-template <class Code, unsigned LB>
-__global__ void __launch_bounds__(traceback_threads)
-    traceback_lanes(const __grid_constant__ batch_geometry g,
-                    const std::uint32_t* __restrict__ survivors,
-                    std::byte* __restrict__ output)
 {
     using trellis_type = wide_trellis<Code, LB>;
     const std::uint32_t block = blockIdx.x * traceback_threads + threadIdx.x;
