@@ -43,7 +43,7 @@ public:
     //! name the parameters.
     const option_values* option_names = nullptr;
 
-    //! Takes up to \p count items, and returns the number of items taken.
+    //! Accepts up to \p count items, and returns the number of items accepted.
     virtual std::size_t push(const void* items, std::size_t count) = 0;
     //! Writes up to \p bytes bytes, and returns the number of bytes written; 0 if none
     //! are ready.
@@ -118,7 +118,7 @@ private:
     }
 };
 
-//! Base class of the adapters of decoders whose push() takes any number of items.
+//! Base class of the adapters of decoders whose push() accepts any number of items.
 template <class Decoder>
 class decoder_adapter : public frame_adapter<Decoder>
 {

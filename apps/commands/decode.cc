@@ -20,7 +20,7 @@ namespace {
 
 const char* const own_options = R"(
 pace  real  0  rate at which the input is read, in information bits per second; 0: as fast as possible
-json  file  -  write statistics to this file, - for standard output
+json  file  -  write statistics as JSON to this file, or to standard output if it is -
 )";
 
 class file_coder
@@ -226,7 +226,7 @@ int convert(const std::string& command,
     const command_line line{
         command,
         "[code options] [options] IN OUT",
-        own.description + " IN and OUT are files, - for standard input and output.",
+        own.description + " IN and OUT are files; - is standard input or output.",
         { { "Options", own.options + own_options }, { "Code options", code_options } },
         { "IN", "OUT" },
         own.examples
@@ -240,7 +240,7 @@ int convert(const std::string& command,
         refuse_option("pace", std::to_string(pace), "0 and above");
     }
     if (values->text("OUT") == "-" && values->text("json") == "-") {
-        refuse_option("json", "-", "files, where OUT is standard output");
+        refuse_option("json", "-", "files if OUT is standard output");
     }
     auto code = json::object();
     const auto decoder = values->naming_options([&] { return make(*values, code); });

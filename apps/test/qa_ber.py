@@ -33,7 +33,7 @@ def check_channel(test, decoder):
         test.assertEqual(result.returncode, 2)
         test.assertIn(b'--channel is "device": allowed are auto and host', result.stderr)
     result = run(*call, "--channel", "device")
-    if result.returncode: # no GPU here
+    if result.returncode: # this machine has no GPU
         test.assertEqual(result.returncode, 1)
         test.assertIn(b"CUDA", result.stderr)
     else:

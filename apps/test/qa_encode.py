@@ -3,8 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests of gpufec encode: gpufec decode returns the encoded data; formats, pace, reports and
-messages are right."""
+"""Tests of gpufec encode: whether gpufec decode returns the encoded data, and tests of formats,
+pace, reports and messages."""
 
 import json
 import os
@@ -113,7 +113,7 @@ class qa_encode(unittest.TestCase):
         good = ["--standard", "wifi", "--psdu-bytes", "100", "--symbol-bits", "104"]
         for command in "encode", "decode":
             for wrong, text in ((good[:4], b"--symbol-bits"), (good[2:], b"--standard wifi"),
-                                (good + ["--shortened", "3"], b"no --shortened"),
+                                (good + ["--shortened", "3"], b"allowed without --shortened"),
                                 (good[:5] + ["0"], b"--symbol-bits is"),
                                 (good + ["--rate", "7/8"], b"rate")):
                 result = run(command, "ldpc", *wrong, "-", "-", input=b"")

@@ -357,7 +357,7 @@ class qa_files(unittest.TestCase):
 
     def test_EndlessLengthsFiles_AreReadOnlyAsFarAsNeeded(self):
         """A file without numbers is refused. Numbers beyond the input cause a warning."""
-        # AddressSanitizer reserves terabytes of address space, so its own option sets the limit.
+        # AddressSanitizer reserves terabytes of address space, so its own option sets the memory limit.
         sanitized = b"__asan_init" in pathlib.Path(tools.plain).read_bytes()
         options = ":".join([*filter(None, [os.environ.get("ASAN_OPTIONS")]),
                             "hard_rss_limit_mb=512"])

@@ -80,7 +80,7 @@ class qa_plot(unittest.TestCase):
                               self.SYMBOLS)
         self.assertEqual([(x, y) for x, y, *_ in curves[bound]], [(1e-5, 0.03)])
 
-    def test_NoErrorsAtAll_IsDrawn(self):
+    def test_ReportWithoutAnyErrors_IsDrawnAsBounds(self):
         _, curves = self.draw(self.OPTIONS, self.FRAMES[3:])
         self.assertEqual(len(curves["no errors seen: upper bound, 95 %"]), 2)
 

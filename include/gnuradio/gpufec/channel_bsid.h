@@ -21,7 +21,7 @@ struct channel_bsid_options {
     double p_delete = 1e-3;
     //! probability that a transmitted bit is flipped, 0 to 1
     double p_substitute = 0.0;
-    //! input bits per frame; 0: a stream without frames
+    //! number of input bits per frame; 0: a stream without frames
     int frame_bits = 0;
     //! key of the tag with the number of received items of a frame
     std::string length_tag = "packet_len";
@@ -62,11 +62,16 @@ public:
     //! \throws std::invalid_argument naming the parameter, its value and what is allowed
     static sptr make(const channel_bsid_options& options = {});
 
-    //! Sets p_insert for the bits not yet transmitted. \throws std::invalid_argument
+    //! Sets p_insert for the bits not yet transmitted.
+    //! \throws std::invalid_argument unless \p p_insert is 0 to 0.99 and p_insert +
+    //! p_delete is below 1
     virtual void set_p_insert(double p_insert) = 0;
-    //! Sets p_delete for the bits not yet transmitted. \throws std::invalid_argument
+    //! Sets p_delete for the bits not yet transmitted.
+    //! \throws std::invalid_argument unless \p p_delete is at least 0 and p_insert +
+    //! p_delete is below 1
     virtual void set_p_delete(double p_delete) = 0;
-    //! Sets p_substitute for the bits not yet transmitted. \throws std::invalid_argument
+    //! Sets p_substitute for the bits not yet transmitted.
+    //! \throws std::invalid_argument unless \p p_substitute is 0 to 1
     virtual void set_p_substitute(double p_substitute) = 0;
 };
 

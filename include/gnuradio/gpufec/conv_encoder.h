@@ -30,7 +30,7 @@ struct conv_encoder_options {
     std::optional<std::string> puncturing = std::nullopt;
     //! "streaming" (default), or frames: "terminated", "truncated" or "tailbiting"
     std::optional<gpufec::termination> termination = std::nullopt;
-    //! information bits per frame; 0 if streaming
+    //! number of information bits per frame; 0 if streaming
     int frame_bits = 0;
 
     // Input

@@ -34,7 +34,7 @@ struct gpu_viterbi_pbvd_options {
     std::optional<std::string> puncturing = std::nullopt;
     //! "streaming" (default), or frames: "terminated", "truncated" or "tailbiting"
     std::optional<gpufec::termination> termination = std::nullopt;
-    //! information bits per frame; 0 if streaming
+    //! number of information bits per frame; 0 if streaming
     int frame_bits = 0;
 
     // Input
@@ -51,16 +51,19 @@ struct gpu_viterbi_pbvd_options {
     bool packed_output = true;
 
     // Advanced
-    //! D, stages, a multiple of 32; 0: chosen for the code
+    //! D, number of decoded stages of a parallel block, a multiple of 32; 0: chosen for
+    //! the code
     int decode_length = 0;
-    //! L, stages, at least K−1; 0: chosen for the code
+    //! L, number of further stages on either side of a parallel block, at least K−1; 0:
+    //! chosen for the code
     int overlap = 0;
 
     // Running
-    //! parallel blocks per batch; 0: chosen for the device
+    //! number of parallel blocks per batch; 0: chosen for the device
     int batch = 0;
-    //! batches in flight on each device, 1 to 16. With lock and without backend "cpu" the
-    //! block uses one more, up to 16, because checking a lock occupies a slot
+    //! number of batches in flight on each device, 1 to 16. With lock "auto", and unless
+    //! the backend is "cpu", the block uses one more, up to 16, because checking a lock
+    //! occupies a slot
     int slots = 3;
     //! longest time in ms that an incomplete batch waits for more input
     double max_latency_ms = 50;
@@ -68,7 +71,7 @@ struct gpu_viterbi_pbvd_options {
     gpufec::backend backend = gpufec::backend::automatic;
     //! index of the CUDA device
     int device = 0;
-    //! threads of the CPU backend, 1 to 256
+    //! number of threads of the CPU backend, 1 to 256
     int threads = 1;
 
     // Advanced
@@ -103,17 +106,17 @@ struct gpu_viterbi_pbvd_options {
     std::vector<std::string> lock_presets = {};
 
     // Advanced
-    //! soft values stored during the search, 10^4 to 10^9, and at least those of 24
-    //! frames
+    //! number of soft values stored during the search, 10^4 to 10^9, and at least those
+    //! of 24 frames
     int lock_memory = 1000000;
 
     // Output
-    //! seconds between messages with \c event "status"; 0: none
+    //! interval in s between messages with \c event "status"; 0: no such messages
     double status_period_s = 0;
 
     // Running
     //! timeout in ms for one batch, counted from the end of the previous one, up to 1e9;
-    //! on expiry the device is abandoned. 0: none
+    //! on expiry the device is abandoned. 0: no timeout
     double device_timeout_ms = 10000;
 
     // Input
@@ -128,8 +131,8 @@ struct gpu_viterbi_pbvd_options {
 };
 
 /*!
- * \brief Viterbi decoder for convolutional codes, in parallel blocks, on GPU or CPU.
- * \ingroup gpufec
+ * \brief Viterbi decoder for convolutional codes, in parallel blocks, on a GPU or the
+ * CPU. \ingroup gpufec
  *
  * \details
  * The input is an endless stream, or frames, of soft values. A stream is divided into
@@ -175,9 +178,9 @@ struct gpu_viterbi_pbvd_options {
  * values and puncturing periods begin, resolves the ambiguities of \p lock_constellation,
  * and finds which of the code and \p lock_presets is sent. For each hypothesis it decodes
  * the same window of the input, encodes the bits again, and compares the channel error
- * rate with that of the same code on pure noise. The probability of a lock on noise is
- * below 1e-12 per window. For terminated frames without gaps, the K−1 zeros at the ends
- * of frames also show where frames begin, and the sign of the soft values.
+ * rate with the error rate of the same code on pure noise. The probability of a lock on
+ * noise is below 1e-12 per window. For terminated frames without gaps, the K−1 zeros at
+ * the ends of frames also show where frames begin, and the sign of the soft values.
  *
  * During the search the block stores up to \p lock_memory soft values and decodes them
  * after the lock; older values are dropped. While locked, it compares the input with
@@ -256,12 +259,13 @@ public:
     virtual std::uint64_t skipped_frame_count() const = 0;
 
     //! Sets the int8 steps per unit of amplitude of float input, from the next input on.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless \p soft_scale is finite and above 0
     virtual void set_soft_scale(float soft_scale) = 0;
     //! Returns the int8 steps per unit of amplitude of float input.
     virtual float soft_scale() const = 0;
     //! Sets the longest time in ms that an incomplete batch waits for more input. The new
-    //! limit also applies to a batch already waiting. \throws std::invalid_argument
+    //! limit also applies to a batch that is already waiting.
+    //! \throws std::invalid_argument unless the time is finite and 0 or more
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
     //! Returns the longest time in ms that an incomplete batch waits for more input.
     virtual double max_latency_ms() const = 0;

@@ -18,7 +18,8 @@ enum class status_tags {
     none      //!< no frame
 };
 
-//! Converts "all", "failures" or "none". \throws std::invalid_argument for any other name
+//! Converts the name "all", "failures" or "none".
+//! \throws std::invalid_argument for any other name
 GPUFEC_API status_tags status_tags_from_string(const std::string& name);
 
 } // namespace gr::gpufec

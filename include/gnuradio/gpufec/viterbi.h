@@ -26,7 +26,7 @@ enum class termination {
     tailbiting  //!< frames that end in the state they began in
 };
 
-//! Converts "streaming", "terminated", "truncated" or "tailbiting".
+//! Converts the name "streaming", "terminated", "truncated" or "tailbiting".
 //! \throws std::invalid_argument for any other name
 GPUFEC_API termination termination_from_string(const std::string& name);
 //! Returns the name that termination_from_string() converts to \p ends.
@@ -194,7 +194,7 @@ enum class soft_format {
     uint8    //!< one byte v of offset binary, which stands for the int8 v − 128
 };
 
-//! Converts "int8", "float", "packed4" or "uint8".
+//! Converts the name "int8", "float", "packed4" or "uint8".
 //! \throws std::invalid_argument for any other name
 GPUFEC_API soft_format soft_format_from_string(const std::string& name);
 
@@ -295,7 +295,7 @@ struct viterbi_options : run_options {
 
     //! Phase search: "auto" or "off". The search finds where pairs of soft values and
     //! puncturing periods begin, and resolves the ambiguities of lock_constellation. For
-    //! terminated frames without gaps it also finds where the frames begin.
+    //! terminated frames without gaps, the search also finds where the frames begin.
     std::string lock = "off";
     //! Ambiguities to resolve. "bpsk": inversion, unless the code is transparent
     //! (inverted input then only inverts the output). "qpsk": also rotation by 90
@@ -374,7 +374,7 @@ public:
     //! \throws std::runtime_error if CUDA is required and cannot be used
     static sptr make(const viterbi_options& options, decoder_hooks hooks = {});
 
-    //! Accepts input items, and returns how many. An item is a soft value or, with
+    //! Accepts input items, and returns their number. An item is a soft value or, with
     //! packed4, a byte (uint8). Not all items are accepted only if all slots are in
     //! flight or, with lock, if the search still has items to process.
     //! \throws std::invalid_argument for items of another type than options.format
@@ -382,9 +382,9 @@ public:
     //! Frames without lock: discards the items of an incomplete frame.
     virtual void drop_incomplete() = 0;
     //! Frames without lock, between two frames: skips up to \p count items that belong to
-    //! no frame and returns how many. Needed only with borrow(); with push(), leave such
-    //! items out. Submits the borrowed frames of the open batch, because the frames of a
-    //! batch must follow one another.
+    //! no frame and returns their number. Needed only with borrow(); with push(), leave
+    //! such items out. Submits the borrowed frames of the open batch, because the frames
+    //! of a batch must follow one another.
     virtual std::size_t skip(std::size_t count) = 0;
 
     //! Writes decoded bits to \p out, and returns the number of bytes written. Packed
