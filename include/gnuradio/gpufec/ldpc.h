@@ -472,8 +472,8 @@ public:
     virtual std::size_t skip(std::size_t count) = 0;
 
     //! Accepts channel values or symbols of frames of the selected code, and returns
-    //! their number. Not all are accepted only if all slots are in flight. \throws
-    //! std::invalid_argument for items of another type than options.format or
+    //! their number. Fewer items are accepted only if all slots are in flight.
+    //! \throws std::invalid_argument for items of another type than options.format or
     //! options.symbols
     virtual std::size_t push(input_items items) = 0;
 

@@ -375,7 +375,7 @@ public:
     static sptr make(const viterbi_options& options, decoder_hooks hooks = {});
 
     //! Accepts input items, and returns their number. An item is a soft value or, with
-    //! packed4, a byte (uint8). Not all items are accepted only if all slots are in
+    //! packed4, a byte (uint8). Fewer items are accepted only if all slots are in
     //! flight or, with lock, if the search still has items to process.
     //! \throws std::invalid_argument for items of another type than options.format
     virtual std::size_t push(input_items items) = 0;

@@ -95,7 +95,8 @@ private:
  * A frame of this decoder is a PPDU, whose input is coded_bits() channel values and whose
  * output is payload_bits() bits. The status of a PPDU has the largest number of
  * iterations of its codewords and the sum of their violated checks. select() accepts only
- * code 0; code(0) is the code of the first codeword. \param ppdu the format of all PPDUs
+ * code 0; code(0) is the code of the first codeword.
+ * \param ppdu the format of all PPDUs
  * \param options parameters of the decoder; \c codes is ignored. The output is messages,
  *        so codeword, keep_codeword, soft and keep_soft must have their defaults, and so
  *        must symbols. The batch size is counted in codewords.
