@@ -375,11 +375,11 @@ class qa_verdicts(unittest.TestCase):
         self.assertAlmostEqual(named[0], named[1], delta=0.02 * named[0])
         self.assertAlmostEqual(named[0], 32 * es_n0, delta=0.2 * named[0])
 
-    def test_WrongSoftValues_AreReportedOnceByAll(self):
+    def test_WrongSoftValues_AreReportedOnceByBlockToolAndFunction(self):
         self.check_wrong(wrong_viterbi(), gpufec.viterbi_decode, gpufec.gpu_viterbi_pbvd,
                          "viterbi")
 
-    def test_WrongLlrs_AreReportedOnceByAll(self):
+    def test_WrongLlrs_AreReportedOnceByBlockToolAndFunction(self):
         self.check_wrong(wrong_ldpc(), gpufec.ldpc_decode, gpufec.gpu_ldpc_dvbs2, "ldpc")
 
     def test_WrongInputWithLock_IsReportedOnce(self):

@@ -123,7 +123,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
         self.assertFalse(all_rates & set(WRONG_RATES) or all_sizes & set(WRONG_SIZES))
         some_of_nr = {"bg1 z2", "bg1 z384", "bg2 z3", "bg2 z208"}
         blocks = dict(self.code_blocks())
-        del blocks["gpufec_dvbs2_fec_receiver"] # has a test of its own
+        del blocks["gpufec_dvbs2_fec_receiver"] # another test checks this block
         self.assertEqual(len(blocks), 5)
         for key, block_class in blocks.items():
             is_red = self.checker(key)
@@ -289,7 +289,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
     def test_Definitions_EqualOutputOfScript(self):
         script = pathlib.Path(DEFINITIONS) / "make_codes.py"
         if not script.exists():
-            self.skipTest("the definitions are installed ones")
+            self.skipTest("the definitions are installed, not those of the source tree")
         made = runpy.run_path(str(script))
         definitions = made["definitions"]()
         self.assertEqual(len(definitions), 7)
