@@ -121,7 +121,7 @@ class qa_examples(unittest.TestCase):
                 killer.cancel()
             output = "".join(lines)
             self.assertNotIn("Traceback", output)
-            self.assertRegex(output, "(?m)^State: locked, Code: dvb_3_4, Pair phase: 1, .*Turned by: "
+            self.assertRegex(output, "(?m)^State: locked, Code: dvb_3_4, Pair phase: 1, .*Rotation: "
                              "0 degrees, I and Q: as sent, .*, Locks: 1$")
 
     def test_ViterbiBerExample_HasExpectedErrorRate(self):

@@ -430,7 +430,7 @@ class qa_live(unittest.TestCase):
                            "--recording", made, "--baud", "96e3")
         with open(nothing, "wb") as file:
             file.write(b"no header")
-        self.check_refusal(["is no WAV file", "sox"], "--recording", nothing)
+        self.check_refusal(["is not a WAV file", "sox"], "--recording", nothing)
         for kept, words in ((0, ["its header is incomplete", "sox"]),
                             (30, ["its header is incomplete", "sox"]),
                             (44, ["has no samples"])):
