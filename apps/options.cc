@@ -41,7 +41,7 @@ const char* const run_options_help = R"(
 batch           int            0     number of work items per batch; 0: chosen for the device
 slots           int            3     number of batches in flight
 max-latency-ms  real           50    longest time in ms before an incomplete batch is submitted
-backend         auto|cuda|cpu  auto
+backend         auto|cuda|cpu  auto  auto: CUDA if a device can be used, otherwise the CPU
 device          text           0     number of the CUDA device, or comma separated numbers of several devices
 threads         int            1     number of threads of the CPU backend or, with a GPU, of threads that copy the input
 device-timeout-ms real         10000 timeout in ms for one batch, after which the device is abandoned; 0: no timeout

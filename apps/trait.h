@@ -253,7 +253,7 @@ protected:
     std::optional<Result> result; //!< result of the current point so far
 };
 
-//! Sets the seed, whether a reference decodes too, the number of threads, and where the
+//! Sets the seed, whether a reference decoder runs, the number of threads, and where the
 //! channel is simulated (on the host or on a device).
 template <class Link, class Options>
 void read_simulation(Options& options,
@@ -318,7 +318,7 @@ int circulants(const arguments& args);
 //! Runs `gpufec ber` with --scheduler as tasks of Dask, by the Python package.
 int ber_on_cluster(const decoder_trait& trait, const arguments& args);
 
-//! Checks before long work that plot() can draw to \p png.
+//! Checks before a simulation that plot() can draw to \p png.
 //! \throws std::runtime_error if it cannot; plot_ber.py prints the reason to stderr
 void check_plot(const std::string& png);
 

@@ -122,8 +122,8 @@ private:
         } else if (rest > 0) {
             std::cerr << "gpufec: " << (d_items < frame ? "WARNING: " : "") << in.name()
                       << " ends in the middle of a frame, after " << rest << " of its "
-                      << frame << " items: these are dropped"
-                      << (d_items < frame ? ", and nothing is decoded\n" : "\n");
+                      << frame << " items, which are dropped"
+                      << (d_items < frame ? "; nothing is decoded\n" : "\n");
         } else if (d_written == 0 && frame == 0 && !d_coder.no_signal()) {
             std::cerr << "gpufec: WARNING: " << in.name() << " has " << d_items
                       << " items, too few to decode anything\n";

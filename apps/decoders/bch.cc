@@ -17,7 +17,7 @@ namespace gr::gpufec {
 namespace {
 
 const char* const code_options = R"(
-standard    dvbs2|dvbs2x|dvbt2  dvbs2
+standard    dvbs2|dvbs2x|dvbt2  dvbs2   standard of the code
 frame-size  text                normal  name of the LDPC code's frame size; gpufec info lists the names
 rate        text                1/2     rate of the LDPC code
 )";

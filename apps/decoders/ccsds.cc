@@ -29,7 +29,7 @@ differential   true|false       false      whether bits were sent as changes of 
 )";
 
 const char* const decoder_options = R"(
-soft-input      int8|float|uint8  int8     format of soft values; uint8: offset binary, 128 stands for 0
+soft-input      int8|float|uint8  int8     format of soft values; uint8: offset binary, in which 128 stands for 0
 soft-scale      real              32       int8 steps per unit of float values
 llr-scale       real              2        int8 steps per nat with LDPC codes, whose float values are in nats
 positive-bit    0|1               1        the bit that a positive soft value means: 1 in gr-fec and SatDump

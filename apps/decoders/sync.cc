@@ -42,11 +42,11 @@ const char* const decoder_options = R"(
 p-insert           real   1e-3   probability of an insertion before a bit
 p-delete           real   1e-3   probability that a bit is deleted
 p-substitute       real   0      probability that a transmitted bit is flipped
-mode               framed|stream   framed  stream: frames follow one another without frame markers, and the decoder finds them
-soft-input         hard|float      hard    hard: one channel symbol per byte; float: the probability that a 1 was received or, with an alphabet above 2, the likelihood of each symbol
-output             symbols|posteriors|extrinsics|llr  symbols  posteriors, extrinsics: q floats per symbol; llr: log2 q signed bytes per symbol
-precision          float|double|mixed        float     mixed: lattices in float, everything else in double
-form               linear|corridor           linear    linear: exact and faster; corridor: the decoder of Briffa (2014)
+mode               framed|stream   framed  how the input is divided into frames; framed: by --lengths; stream: frames follow one another without frame markers, and the decoder finds them
+soft-input         hard|float      hard    format of the input; hard: one channel symbol per byte; float: the probability that a 1 was received or, with an alphabet above 2, the likelihood of each symbol
+output             symbols|posteriors|extrinsics|llr  symbols  output for each symbol; posteriors, extrinsics: q floats; llr: log2 q signed bytes
+precision          float|double|mixed        float     number format of the decoder; mixed: lattices in float, everything else in double
+form               linear|corridor           linear    form of the decoder; linear: exact and faster; corridor: as in Briffa (2014)
 storage            auto|global|local         auto      with form corridor: store the branch metrics of a whole frame (global), or of one position and compute them twice (local)
 receiver           corridor|lattice|trellis  corridor  with form corridor: how branch metrics are computed; lattice and trellis run on the CPU only
 insertion-cap      int    2      with receiver trellis: largest number of insertions before a bit
@@ -270,7 +270,7 @@ public:
         if (d_length && !d_gathered.empty()) {
             std::cerr << "gpufec: the input ends in the middle of a frame, after "
                       << d_gathered.size() / rates.item_bytes << " of its " << *d_length
-                      << " items: these are decoded as a shorter frame\n";
+                      << " items, which are decoded as a shorter frame\n";
             d_length = d_gathered.size() / rates.item_bytes;
         }
         d_ended = true;
@@ -311,7 +311,7 @@ public:
             !d_framed && d_frames > 0 && rest > d_decoder->window().last) {
             std::cerr << "gpufec: the input ends in the middle of a frame, after about "
                       << rest << " of its " << d_frame_bits
-                      << " items: these are dropped\n";
+                      << " items, which are dropped\n";
         }
         if (d_loose > 0) {
             std::cerr << "gpufec: " << d_loose

@@ -32,7 +32,7 @@ frame-bits         int                 0     information bits per frame; 0 with 
 )";
 
 const char* const decoder_options = R"(
-soft-input         int8|float|packed4|uint8  int8  format of soft values; uint8: offset binary, 128 stands for 0
+soft-input         int8|float|packed4|uint8  int8  format of soft values; uint8: offset binary, in which 128 stands for 0
 soft-scale         real                32    int8 steps per unit of float values
 decode-length      int                 0     D, number of stages decoded per parallel block; 0: chosen for the code
 overlap            int                 0     L, number of further stages on either side of a parallel block; 0: chosen for the code
@@ -314,7 +314,7 @@ public:
             frame && lock.locked ? (d_values - lock.first_value) % frame : 0;
         if (rest > 0) {
             std::cerr << "gpufec: the input ends in the middle of a frame, after " << rest
-                      << " of its " << frame << " soft values: these are dropped\n";
+                      << " of its " << frame << " soft values, which are dropped\n";
         }
         return json::object({ { "locks", lock.locks },
                               { "dropped", lock.dropped },

@@ -42,7 +42,7 @@ class qa_decode_ldpc(unittest.TestCase):
         return run("decode", "ldpc", "--backend", "cpu", "--code-file", self.code,
                    "--output", "codeword", *arguments, **keywords)
 
-    def test_Files_AreDecoded(self):
+    def test_InputFile_IsDecodedToOutputFile(self):
         source, sink = (os.path.join(self.folder.name, n) for n in ("in", "out"))
         with open(source, "wb") as file:
             file.write(self.soft + b"\1\2\3")  # an incomplete frame is dropped
@@ -271,7 +271,7 @@ class qa_decode_symbols(unittest.TestCase):
         self.assertEqual(len(out.stdout), 4026)
         for data, words in ((b"", b"WARNING: standard input is empty"),
                             (b"x", b"the last 1 bytes of the input are not a whole item"),
-                            (bytes(8), b"after 1 of its 32400 items: these are dropped, and nothing")):
+                            (bytes(8), b"after 1 of its 32400 items, which are dropped; nothing")):
             out = run("decode", "ldpc", "--soft-input", "symbols", "--output", "ts", "-", "-",
                       input=data)
             self.assertEqual((out.returncode, out.stdout), (0, b""))

@@ -26,7 +26,7 @@ class qa_decode(unittest.TestCase):
         self.bits = [generator.getrandbits(1) for _ in range(20011)]
         self.soft = bytes(32 if c else 256 - 32 for c in encode_k7(self.bits))
 
-    def test_Files_AreDecoded(self):
+    def test_InputFile_IsDecodedToOutputFile(self):
         with tempfile.TemporaryDirectory() as folder:
             source, sink = os.path.join(folder, "in"), os.path.join(folder, "out")
             with open(source, "wb") as file:

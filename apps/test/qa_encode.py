@@ -185,7 +185,7 @@ class qa_encode(unittest.TestCase):
                 1, "encode", decoder, "-", "/dev/full", data=self.data[:4050 * 4026 // 450 // 3]))
             self.assertIn("nowhere: No such file", error_of(1, "encode", decoder, "nowhere", "out"))
         for decoder, frame in (("ldpc", 4050), ("sync", 210), ("bch", 4026)):
-            self.assertIn(f"after 1 of its {frame} items: these are dropped, and nothing is",
+            self.assertIn(f"after 1 of its {frame} items, which are dropped; nothing is",
                           error_of(0, "encode", decoder, "-", "-", data=b"x"))
             self.assertIn("in the middle of a frame, after 7 of its", error_of(
                 0, "encode", decoder, "-", "out", data=self.data[:frame + 7]))

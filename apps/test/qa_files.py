@@ -87,7 +87,7 @@ class qa_files(unittest.TestCase):
             self.assertIn("WARNING: in is empty", errors_of(b"", *words))
         self.assertIn("in ends in the middle of a frame, after 5 of its 16200 items",
                       errors_of(bytes(16205), *short))
-        self.assertIn("16199 of its 16200 items: these are dropped, and nothing is decoded",
+        self.assertIn("16199 of its 16200 items, which are dropped; nothing is decoded",
                       errors_of(bytes(16199), *short))
         self.assertEqual(errors_of(bytes(2 * 16200), *short), "gpufec: 2 frames, 1.0 iterations\n")
         self.assertIn("after 4 of its 200 items", errors_of(self.soft[:404], *frames))

@@ -52,7 +52,7 @@ class qa_plot(unittest.TestCase):
                 *line.get_data(), bars[0].get_segments())]
         return axes, curves
 
-    def test_Ldpc_HasFramesAndBitsWithIntervals(self):
+    def test_LdpcReport_HasFramesAndBitsWithIntervals(self):
         axes, curves = self.draw(self.OPTIONS, self.FRAMES)
         self.assertEqual(set(curves), {"frames", "bits", "no errors seen: upper bound, 95 %"})
         x, y, low, high = curves["frames"][2]

@@ -133,7 +133,7 @@ class qa_resumed(unittest.TestCase):
         os.remove(self.path)
         self.assertEqual(run(*self.CALL, "--resume", self.path).returncode, 1)
 
-    def test_ReportOfAnotherVersion_IsRefusedWithBothVersions(self):
+    def test_ReportOfAnotherVersion_IsRefusedWithNamesOfBothVersions(self):
         report = self.report()
         report["environment"]["version"] = "0.0.7"
         with open(self.path, "w") as file:

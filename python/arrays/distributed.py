@@ -497,7 +497,7 @@ def _parts(decoder, items, bits, code):
 def _frames(items, each, frames):
     if items % each:
         warnings.warn(f"path ends in the middle of a frame, after {items % each} of its {each} "
-                      "items: these are dropped", RuntimeWarning, stacklevel=4)
+                      "items, which are dropped", RuntimeWarning, stacklevel=4)
     for first in range(0, items // each * each, frames * each):
         yield first, min(frames * each, items // each * each - first), 0, None
 

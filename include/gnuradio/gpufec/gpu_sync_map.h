@@ -161,9 +161,10 @@ struct gpu_sync_map_options {
     int frame_items = 0;
 
     // Running
-    //! memory of the stream ports: "host"; "device_in": the input is in the memory of
-    //! \p device, in a buffer of gr-cuda; "device": the output too. The last two require
-    //! a CUDA device and a build with gr-cuda, and decode on the device only
+    //! memory of the stream ports: "host"; "device_in", with input in the memory of
+    //! \p device, in a buffer of gr-cuda; or "device", with input and output in such
+    //! memory. The last two require a CUDA device and a build with gr-cuda, and decode on
+    //! the device only
     port_memory io = port_memory::host;
 };
 

@@ -240,7 +240,7 @@ class qa_dvbs(unittest.TestCase):
         self.assertGreater(minimum, 500)
         self.assertGreater(more, 2000)
 
-    def test_Integers_AreReceivedLikeFloats(self):
+    def test_IntegerSymbols_AreReceivedLikeFloats(self):
         noisy = with_noise(self.symbols["3/4"], 7)
         _, expected, _ = receive(noisy, rate="3/4")
         parts = np.stack([noisy.real, noisy.imag], axis=1)

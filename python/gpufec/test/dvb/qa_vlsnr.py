@@ -219,7 +219,7 @@ class qa_vlsnr(unittest.TestCase):
         self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_valid")],
                          [True, True, True, True, False, True]) # zeros are a codeword
 
-    def test_Device_EqualsCpu(self):
+    def test_SymbolsOnDevice_DecodeAsOnCpu(self):
         _, symbols = transmit("short", "4/15", 8, 4)
         received = np.concatenate([noisy(f, -5.5 + 0.3 * i, i) for i, f in enumerate(symbols)])
         code = dict(max_iterations=20, **parameters_of("short", "4/15"))

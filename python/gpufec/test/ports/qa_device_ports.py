@@ -139,7 +139,7 @@ class qa_device_ports(unittest.TestCase):
         self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values),
                      polynomials=(0o171, -0o133), lock="auto")
 
-    def test_Ldpc_EqualsHostPorts(self):
+    def test_LdpcFrames_EqualHostPorts(self):
         for soft_input, dtype in ("int8", np.int8), ("float", np.float32):
             values = llrs(20, dtype)
             for output in "message", "codeword", "llr", "bbframe":

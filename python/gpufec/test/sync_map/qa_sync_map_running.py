@@ -296,7 +296,7 @@ class qa_sync_map_running(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, message):
                 wrong()
 
-    def test_SettersFromAnotherThread_AreSafe(self):
+    def test_SettersFromAnotherThread_LeaveOutputComplete(self):
         for mode in ("framed", "stream"):
             _, frames = small_frames(20000, 0.02)
             end = sink(np.uint8)
