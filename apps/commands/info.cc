@@ -223,7 +223,7 @@ int info(const arguments& args)
         "also the block lengths chosen for each preset and the parameters that the "
         "synchronisation decoder chooses for its default code.",
         { { "Options",
-            "json file - write all of it to this file, or to standard output if it is "
+            "json file - write everything to this file, or to standard output if it is "
             "-" } },
         {},
         R"(

@@ -330,8 +330,8 @@ private:
     const soft_format d_format;
     const float d_scale;
     const bool d_keep_failed;
-    // Largest number of bytes of bits that the finder gets at a time. Several threads
-    // divide the frames of one part.
+    // Largest number of bytes of bits that are pushed to the finder at a time. Several
+    // threads divide the frames of one part.
     const std::size_t d_part;
     std::vector<std::uint8_t> d_bits;
     std::unique_ptr<inner_decoder> d_inner; // null without a convolutional code

@@ -150,7 +150,7 @@ public:
         return decoder_adapter::push(d_scaled.data(), d_scaled.size());
     }
 
-    //! Sets the factor by which float input is multiplied to get LLRs in nats.
+    //! Sets the factor by which float input is multiplied to become LLRs in nats.
     void set_llr_factor(double factor) { d_factor = float(factor); }
     //! Sets the Es/N0 in dB of the symbols that follow. If it is NaN, the decoder
     //! estimates it from each frame.

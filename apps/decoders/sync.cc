@@ -212,7 +212,7 @@ frame_lengths lengths_of(const std::string& path)
     };
 }
 
-// A decoder of frames. In framed mode the caller gives the length of each frame; in
+// A decoder of frames. In framed mode, --lengths has the length of each frame; in
 // stream mode the decoder finds the frames. \tparam Decoder sync_decoder or
 // sync_reads_decoder
 template <class Decoder>

@@ -71,7 +71,7 @@ class qa_decode_sync(unittest.TestCase):
             self.assertAlmostEqual(sum(row), 1, places=5)
 
     def test_CertainLikelihoods_EqualHardSymbols(self):
-        """Likelihoods that exclude all symbols except one give the output of hard symbols. Some
+        """Likelihoods that exclude all symbols except one decode like hard symbols. Some
         buffers of the tool end within an item, because an item has several floats."""
         repeats = 200
         with open(self.lengths, "w") as file:

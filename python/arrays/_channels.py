@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random bits and simulated channels. The same seed gives the same result."""
+"""Random bits and simulated channels. The same seed produces the same result."""
 
 import numpy as np
 

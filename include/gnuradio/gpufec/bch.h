@@ -32,7 +32,7 @@ public:
     static constexpr unsigned max_errors = 12;  //!< largest t of a code
 
     /*!
-     * \brief Returns the outer BCH code of a standard that belongs to an LDPC code.
+     * \brief Returns the outer BCH code that a standard combines with an LDPC code.
      *
      * | standard | frame_size                                     | rate            |
      * |----------|------------------------------------------------|-----------------|

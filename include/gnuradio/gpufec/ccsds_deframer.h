@@ -52,8 +52,8 @@ struct ccsds_deframer_options {
     //! whether frames that could not be decoded are dropped; without a code, frames
     //! without a marker are dropped; with an LDPC code, no frame is dropped
     bool drop_failed = true;
-    //! frames that get the tag ccsds_frame: "all", "failures" (those that failed) or
-    //! "none"
+    //! frames to which the tag ccsds_frame is added: "all", "failures" (those that
+    //! failed) or "none"
     gpufec::status_tags status_tags = gpufec::status_tags::all;
     //! key of the tags with the number of output items of each frame; "": none
     std::string length_tag = "packet_len";
@@ -120,9 +120,9 @@ struct ccsds_deframer_options {
  *  - \c channel_error_rate (double): from the last tag \c viterbi_ber or \c viterbi_lock
  *    before the end of the frame; only if there was one.
  *
- * Input tags move to the output item that holds their bit. A tag on a marker moves to the
- * first item of its frame, and a tag on parity to the last item. Tags of bits that belong
- * to no frame are dropped.
+ * Input tags move to the output item that contains their bit. A tag on a marker moves to
+ * the first item of its frame, and a tag on parity to the last item. Tags of bits that
+ * belong to no frame are dropped.
  *
  * The message port \c pdus sends each frame as a u8vector, with the dictionary above as
  * metadata; with an LDPC code it sends none. The message port \c status sends a

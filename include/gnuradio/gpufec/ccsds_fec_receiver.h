@@ -65,8 +65,8 @@ struct ccsds_fec_receiver_options {
     //! whether frames that could not be decoded are dropped; without a code, frames
     //! without a marker are dropped
     bool drop_failed = true;
-    //! frames that get the tag ccsds_frame: "all", "failures" (those that failed) or
-    //! "none"
+    //! frames to which the tag ccsds_frame is added: "all", "failures" (those that
+    //! failed) or "none"
     gpufec::status_tags status_tags = gpufec::status_tags::all;
     //! key of the tags with the number of bytes of each frame; "": none
     std::string length_tag = "packet_len";

@@ -41,7 +41,7 @@ struct channel_bsid_options {
  * again for the same bit. A transmitted bit is flipped with probability \p p_substitute.
  * Input and output have one bit per byte. With an \p alphabet above 2, they have one
  * channel symbol of 0 to alphabet − 1 per byte, and a flip replaces the channel symbol by
- * another. With the same seed, the same input gives the same output.
+ * another. With the same seed, the same input results in the same output.
  *
  * With \p frame_bits, the input consists of frames of that many bits. The first output
  * item of each frame has a tag of key \p length_tag with the number of received items. A

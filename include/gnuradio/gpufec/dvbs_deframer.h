@@ -34,8 +34,8 @@ struct dvbs_deframer_options {
  *
  * Frames are found at any bit of a byte, upright and inverted, and at rate 5/6 also if
  * the Viterbi decoder has decoded a reflected constellation. 12 frames are enough: at
- * most 10 of the 96 bits of their sync bytes may be wrong. Noise gives a false alarm once
- * in 4e10 frame lengths. The frames are lost when 12 of them have more than 30 such
+ * most 10 of the 96 bits of their sync bytes may be wrong. Noise causes a false alarm
+ * once in 4e10 frame lengths. The frames are lost when 12 of them have more than 30 such
  * errors. The search then begins before these 12, so that a lost bit affects only the
  * packets of damaged frames.
  *

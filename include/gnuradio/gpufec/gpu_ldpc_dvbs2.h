@@ -161,13 +161,13 @@ struct gpu_ldpc_dvbs2_options {
     //! positions of the codeword, from 0, that are not sent, in addition to those
     //! that the standard omits
     std::vector<int> punctured = {};
-    //! positions of the codeword that are always 0 and not sent; they hold no message
+    //! positions of the codeword that are always 0 and not sent; they contain no message
     //! bits
     std::vector<int> shortened = {};
 
     // Output
-    //! frames that get status tags: "all", "failures" (those that are not valid) or
-    //! "none"; a BBFRAME is valid if bch_valid is true
+    //! frames to which status tags are added: "all", "failures" (those that are not
+    //! valid) or "none"; a BBFRAME is valid if bch_valid is true
     gpufec::status_tags status_tags = gpufec::status_tags::all;
     //! whether to descramble BBFRAMEs (EN 302 307-1, 5.2.2)
     bool descramble = false;
@@ -292,8 +292,8 @@ struct gpu_ldpc_dvbs2_options {
  * \c ldpc_skipped and skipped_frame_count() count the dropped frames and packets. The
  * next tag restores alignment. With \p acm the frame length is that of the current code.
  *
- * Input tags move to the output item that holds their bit. The block adds these tags on
- * the first output item of each frame that \p status_tags selects:
+ * Input tags move to the output item that contains their bit. The block adds these tags
+ * on the first output item of each frame that \p status_tags selects:
  *  - \c ldpc_iterations (long): number of iterations,
  *  - \c ldpc_valid (bool): whether the decided bits satisfy every check,
  *  - \c ldpc_syndrome_weight (long): number of violated checks, only on frames that

@@ -151,8 +151,8 @@ struct gpu_sync_map_options {
     // Output
     //! whether to add tags \c sync_bound (stream mode)
     bool bounds = false;
-    //! frames that get status tags: "all", "failures" (those that are not valid) or
-    //! "none"
+    //! frames to which status tags are added: "all", "failures" (those that are not
+    //! valid) or "none"
     gpufec::status_tags status_tags = gpufec::status_tags::all;
 
     // Input

@@ -155,10 +155,10 @@ struct gpu_viterbi_pbvd_options {
  * byte. All input is decoded before the block is done. Missing soft values of the last
  * stage count as erasures. An incomplete last frame is dropped.
  *
- * Input tags move to the output item that holds their information bit. Tags in the tail
- * of a frame move to the last item of the frame. The value of a length tag, which is a
- * tag of key \p length_tag_key, changes from the number of input items of a packet to the
- * number of output items. Both ends of the packet are rounded down to output items.
+ * Input tags move to the output item that contains their information bit. Tags in the
+ * tail of a frame move to the last item of the frame. The value of a length tag, which is
+ * a tag of key \p length_tag_key, changes from the number of input items of a packet to
+ * the number of output items. Both ends of the packet are rounded down to output items.
  * Length tags whose value is not a positive integer, or whose packet has no output item,
  * are dropped with one warning.
  *
@@ -201,7 +201,7 @@ struct gpu_viterbi_pbvd_options {
  *  - \c half_symbol: whether I and Q of a pair are in consecutive input symbols,
  *  - \c inverted: whether all signs are inverted,
  *  - \c error_rate, \c chance_error_rate: channel error rate, and the error rate that
- *    noise would give,
+ *    pure noise would cause,
  *  - \c first_value: index of the first soft value of the lock,
  *  - \c known_value: index of the last soft value needed to find the lock,
  *  - \c dropped, \c locks: number of dropped soft values and of locks since the

@@ -40,8 +40,8 @@ struct rs_decoder_options {
     int threads = 1;
 
     // Output
-    //! frames that get status tags: "all", "failures" (those with a codeword that cannot
-    //! be corrected) or "none"
+    //! frames to which status tags are added: "all", "failures" (those with a codeword
+    //! that cannot be corrected) or "none"
     gpufec::status_tags status_tags = gpufec::status_tags::all;
 
     // Input

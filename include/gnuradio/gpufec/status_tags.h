@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The choice of frames that get status tags. */
+/* The choice of frames to which status tags are added. */
 
 #ifndef INCLUDED_GPUFEC_STATUS_TAGS_H
 #define INCLUDED_GPUFEC_STATUS_TAGS_H

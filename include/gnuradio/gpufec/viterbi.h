@@ -336,7 +336,7 @@ struct viterbi_lock {
     bool half_symbol = false; //!< whether I and Q of a pair are in consecutive symbols
     bool inverted = false;    //!< whether all signs are inverted
     double error_rate = 0;    //!< channel bit error rate, from re-encoding
-    double chance_error_rate = 0; //!< error rate that noise at the input would give
+    double chance_error_rate = 0; //!< error rate that pure noise would cause
 
     // Counts since the beginning:
     std::uint64_t dropped = 0; //!< soft values for which no code was found
@@ -432,10 +432,11 @@ public:
     virtual unsigned overlap() const = 0;
     //! Returns the number of input items per frame; 1 if streaming.
     virtual std::size_t items_per_frame() const = 0;
-    //! Returns the index of the output item (a byte if \p packed, else a bit) that holds
-    //! the information bit of an input item. Both indices count from the beginning,
-    //! without items that were dropped or skipped. Items of a frame's tail belong to its
-    //! last bit. For packed4, the first of the two values of an item counts.
+    //! Returns the index of the output item (a byte if \p packed, else a bit) that
+    //! contains the information bit of an input item. Both indices count from the
+    //! beginning, without items that were dropped or skipped. Items of a frame's tail
+    //! belong to its last bit. For packed4, the first of the two values of an item
+    //! counts.
     virtual std::uint64_t output_of_item(std::uint64_t item, bool packed) const = 0;
 };
 
