@@ -116,7 +116,7 @@ void help(std::ostream& out)
            "Forward error correction on a GPU or the CPU.\n\n";
     print(out, "Commands", commands);
     print(out, "\nDecoders of bench, ber, decode and encode", decoders);
-    out << "\nEach command has its own --help, and so has each of its decoders:\n"
+    out << "\nEach command, and each decoder of a command, has its own --help:\n"
            "gpufec bench --help, gpufec bench viterbi --help.\n\n"
         << help_end(examples);
 }
@@ -137,7 +137,7 @@ int run(const command& c, const arguments& args)
             const auto all = (d.trait().*c.part).examples;
             first += all.substr(0, all.find('\n', all.find("\ngpufec") + 1));
         }
-        std::cout << "\nFor the options of a decoder: gpufec " << c.name
+        std::cout << "\nTo list the options of a decoder, run: gpufec " << c.name
                   << " DECODER --help\n\n"
                   << help_end(first);
         return 0;

@@ -302,7 +302,8 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
     const auto output = values.text("output");
     const bool unpacked = values.has("unpacked");
     if (unpacked && (options.soft != ldpc_soft_output::none || output == "ts")) {
-        refuse_option("unpacked", "given", "--output message, codeword and bbframe");
+        throw usage_error("--unpacked is given: allowed with --output message, codeword "
+                          "and bbframe");
     }
     code = ppdu ? ppdu_facts(*ppdu) : code_facts(options);
     std::unique_ptr<ldpc_stream> stream;

@@ -54,9 +54,9 @@ state-threshold    real   0      with form corridor: boundary metrics below this
 lattice-threshold  real   0      with form corridor: lattice values below this fraction of the largest value in their row count as 0
 mn-min             int    0      with form corridor: smallest drift change per symbol
 mn-max             int    0      with form corridor: largest drift change per symbol; if --mn-min and --mn-max are 0, the range follows from --exclusion
-start-first        int    0      drift of start-prior's first entry
+start-first        int    0      drift to which the first entry of start-prior belongs
 start-prior        text   -      weights of the drifts at a frame's start, comma separated, such as 0.5,0.5
-end-first          int    0      drift of end-prior's first entry
+end-first          int    0      drift to which the first entry of end-prior belongs
 end-prior          text   -      weights of the drifts at a frame's end, comma separated
 exclusion          real   1e-10  total probability of the drifts that are not considered
 lookahead          int    0      with mode stream: number of symbols after each frame that its decoding uses; 0: chosen from the channel
@@ -96,9 +96,9 @@ sync_code code_of(const option_values& values)
                           ? codebook_marker(q, N, values.text("marker"), seed)
                           : codebook_davey_mackay(n, q, N, seed);
     if (code.n() != n) {
-        refuse_option("n",
-                      std::to_string(n),
-                      std::to_string(code.n()) + ", log2 q plus the length of --marker");
+        throw usage_error("--n is " + std::to_string(n) + ": allowed is " +
+                          std::to_string(code.n()) +
+                          ", which is log2 q plus the length of --marker");
     }
     return code;
 }

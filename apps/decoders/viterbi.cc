@@ -27,7 +27,7 @@ const char* const code_options = R"(
 constraint-length  int                 -     K, 3 to 9; the default is 7
 polynomials        text                -     generator polynomials in octal, comma separated, with the newest bit most significant; a negative polynomial inverts its output; the default is 171,133
 puncturing         text                -     one string of 0 and 1 per output, comma separated: DVB rate 3/4 is 101,110
-termination        streaming|terminated|truncated|tailbiting  -  the default is that of the preset, or streaming without one
+termination        streaming|terminated|truncated|tailbiting  -  trellis termination; the default is that of the preset or, without a preset, streaming
 frame-bits         int                 0     information bits per frame; 0 with termination streaming
 )";
 

@@ -106,8 +106,8 @@ struct gpu_viterbi_pbvd_options {
     std::vector<std::string> lock_presets = {};
 
     // Advanced
-    //! number of soft values stored during the search, 10^4 to 10^9, and at least those
-    //! of 24 frames
+    //! number of soft values stored during the search, 10^4 to 10^9, and at least the
+    //! number in 24 frames
     int lock_memory = 1000000;
 
     // Output

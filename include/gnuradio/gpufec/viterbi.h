@@ -306,8 +306,8 @@ struct viterbi_options : run_options {
     //! Presets of further codes to search for, besides \c code.
     std::vector<std::string> lock_presets;
     std::string lock_preset; //!< name of \c code in viterbi_lock::preset
-    //! Soft values stored during the search, 10^4 to 10^9, and at least those of 24
-    //! frames.
+    //! Number of soft values stored during the search, 10^4 to 10^9, and at least the
+    //! number in 24 frames.
     std::size_t lock_memory = 1000000;
 };
 

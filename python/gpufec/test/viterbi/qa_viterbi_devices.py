@@ -154,7 +154,7 @@ class qa_viterbi_devices(unittest.TestCase):
         output, _ = support.run(support.vector_source(self.items), decoder)
         np.testing.assert_array_equal(output, support.decode(self.items, **self.small)[0])
 
-    def test_TwoDecodersOfOneRing_BothDecode(self):
+    def test_TwoDecodersOfOneRing_DecodeCorrectly(self):
         """Two decoders that read the same ring both decode correctly, although only one can pin the
         ring's pages."""
         source = support.vector_source(self.items)
