@@ -415,8 +415,8 @@ private:
         return n;
     }
 
-    // Reads the rest of --lengths, but at most a million lengths. Returns the number of
-    // lengths without a frame in the input.
+    // Reads the remaining lengths of --lengths, but at most a million. Returns the number
+    // of lengths without a frame in the input.
     std::uint64_t missing_lengths()
     {
         std::uint64_t count = 0;
@@ -526,7 +526,7 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
 
 // ---- gpufec ber ----
 
-// Parses --range: probabilities and ranges of them, separated by commas.
+// Parses --range, a comma separated list of probabilities and ranges of probabilities.
 std::vector<double> parse_probabilities(const std::string& text)
 {
     std::vector<std::string> parts;

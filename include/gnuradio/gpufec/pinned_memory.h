@@ -110,7 +110,7 @@ public:
     /*!
      * \brief Borrows a part of the memory for the next output.
      *
-     * A GPU may write there until all submitted output has been pulled. A pull of this
+     * A GPU may write to this part until all submitted output has been pulled. A pull of this
      * output to its own address needs no copy.
      * \param next the address to which the next output will be pulled; all later output
      *        must follow without a gap

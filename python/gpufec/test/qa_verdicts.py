@@ -40,8 +40,8 @@ LDPC = {("dvbs2", "short", "1/2"): -2.0, ("dvbs2", "short", "8/9"): 3.6,
 
 
 def code_of(preset, **more):
-    """Returns the keyword arguments of a preset's code: a stream, or frames if `more` has
-    frame_bits."""
+    """Returns the keyword arguments of a preset's code, for a stream or, if `more` has frame_bits,
+    for frames."""
     p = gpufec.find_conv_preset(preset)
     ends = p.termination if "frame_bits" in more else "streaming"
     return {**dict(constraint_length=p.constraint_length, polynomials=p.polynomials,

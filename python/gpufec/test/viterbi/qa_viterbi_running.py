@@ -20,8 +20,8 @@ PATIENCE = 20.0 # seconds to wait for a condition
 
 
 class gated_source(gr.sync_block):
-    """A source that sends as many items as allow() permits in all; after end() it sends the rest
-    and ends the stream."""
+    """A source that sends as many items as allow() permits in all; after end() it sends the
+    remaining items and ends the stream."""
 
     def __init__(self, items):
         gr.sync_block.__init__(self, "gated_source", None, [items.dtype.type])
