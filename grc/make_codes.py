@@ -112,7 +112,7 @@ def allowed(field, values, owner):
 
 
 def size_checks(label, standards, make, ppdus):
-    groups = {} # standards with the same frame sizes, by these sizes
+    groups = {} # maps frame sizes to the standards that have these sizes
     for standard, title in standards.items():
         if standard != "nr":
             groups.setdefault(tuple(sizes_and_rates(standard, make)), {})[standard] = title

@@ -146,7 +146,7 @@ class qa_ber(unittest.TestCase):
         self.assertEqual(point["errors"], 0)
         self.assertGreaterEqual(point["bits"], 1e6)
 
-    def test_CatastrophicCode_HasNoTheory(self):
+    def test_CatastrophicCode_HasNoUnionBound(self):
         """The polynomials 1 + D² and 1 + D have the common factor 1 + D. A message says that there
         is no union bound, and the report has none."""
         result = run("ber", "viterbi", "--backend", "cpu", "--constraint-length", "3",

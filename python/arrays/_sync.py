@@ -80,7 +80,8 @@ class sync_decoder(_Streaming):
         """Decodes an array; sync_decode() describes arguments, result and errors.
 
         Raises:
-            RuntimeError : also if push() has begun a stream that flush() has not ended
+            RuntimeError : if push() has begun a stream that flush() has not ended, and for the
+                reasons that sync_decode() lists
         """
         view, soft_input = self._received(received)
         require_device(view, self._run)

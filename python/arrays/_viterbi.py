@@ -123,7 +123,8 @@ class viterbi_decoder(_Streaming):
         """Decodes an array; viterbi_decode() describes arguments, result and errors.
 
         Raises:
-            RuntimeError : also if push() has begun a stream that flush() has not ended
+            RuntimeError : if push() has begun a stream that flush() has not ended, and for the
+                reasons that viterbi_decode() lists
         """
         view = view_of("values", values)
         with self._lock:

@@ -94,8 +94,8 @@ struct ccsds_deframer_options {
  * \p false_alarm; see docs/reference/ccsds.md.
  *
  * With an LDPC code, the input must be soft values. The markers are then searched in the
- * soft values, and the output is the codewords, as signed bytes: as many int8 as the code
- * sends bits, with the right sign and without the pseudo-randomiser, for gpu_ldpc_dvbs2.
+ * soft values, and the output is the codewords for gpu_ldpc_dvbs2: one int8 per sent bit,
+ * in the right polarity and without the pseudo-randomiser.
  *
  * With a telecommand code (CCSDS 231.0-B), a frame is the content of a CLTU, whose length
  * varies. A CLTU begins with a start sequence in either polarity, and ends before the

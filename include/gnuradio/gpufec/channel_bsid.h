@@ -50,8 +50,8 @@ struct channel_bsid_options {
  * frame_bits, and are removed. Frames that a tag cuts short, and items outside packets
  * after the first tag, are dropped with one warning.
  *
- * Other tags move to the received item of their bit or, if it was deleted, to the next
- * item.
+ * Any other tag moves to the received item of its bit or, if the bit was deleted, to the
+ * next item.
  */
 class GPUFEC_API channel_bsid : virtual public gr::block
 {

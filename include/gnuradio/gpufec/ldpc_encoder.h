@@ -20,9 +20,9 @@ struct ldpc_encoder_options {
     //! "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "ccsds_tc", "wifi",
     //! "nr"
     std::string standard = "dvbs2";
-    //! as in gpu_ldpc_dvbs2
+    //! frame size of the code, as in gpu_ldpc_dvbs2
     std::string frame_size = "normal";
-    //! as in gpu_ldpc_dvbs2
+    //! rate of the code, as in gpu_ldpc_dvbs2
     std::string rate = "1/2";
     //! an alist or base matrix file, whose code replaces \p standard, \p frame_size and
     //! \p rate; "" for none
