@@ -209,8 +209,8 @@ public:
     std::vector<column> columns;
     json facts = json::object(); //!< members to add to the report
 
-    //! Simulates a point. \p progress is called repeatedly; if it throws, the simulation
-    //! ends, and point() returns the counts so far.
+    //! Simulates a point. \p progress is called repeatedly; if \p progress throws, the
+    //! simulation ends, and point() returns the counts so far.
     virtual void run(double at, const std::function<void()>& progress) = 0;
     // The following functions return results of the last point.
     virtual json decoder() const = 0;

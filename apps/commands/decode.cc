@@ -60,7 +60,7 @@ public:
                 std::cerr
                     << "gpufec: WARNING: " << in.name()
                     << " is a WAV file, but all of its bytes are decoded as input. If it "
-                       "holds samples, demodulate them first, as the example "
+                       "contains samples, demodulate them first, as the example "
                        "viterbi_recording.grc does\n";
             }
             push(bytes / d_item_bytes, out);

@@ -269,7 +269,7 @@ public:
     }
 
 private:
-    // Moves data from one stage to the next. Returns whether it did.
+    // Moves data from one stage to the next. Returns whether data was moved.
     bool advance()
     {
         bool moved = false;

@@ -17,7 +17,7 @@ const char* const ldpc_code_options = R"(
 standard        dvbs2|dvbs2x|dvbt2|ccsds_c2|ccsds_ar4ja|ccsds_tc|wifi|nr  dvbs2  standard of the code
 frame-size      text          normal  name such as normal, 8160 or "bg1 z384"; gpufec info lists the names of each standard
 rate            text          1/2     name such as 1/2; for nr, the numbers of message blocks and of sent blocks of the base matrix, such as 22/33
-code-file       file          -       file with an alist or a base matrix; its code is used instead of that of the three options above
+code-file       file          -       file with an alist or a base matrix, which defines the code instead of the three options above
 punctured       text          -       positions of the codeword that are not sent, such as 0-53,60
 shortened       text          -       positions of the codeword that are 0 and not sent
 message-positions  text  systematic   positions of the message bits in the codeword of --code-file: systematic, first, last, gr_fec_ldpc_encoder, or positions like 0-53,60 in the order of the message

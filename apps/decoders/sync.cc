@@ -60,7 +60,7 @@ end-first          int    0      drift to which the first entry of end-prior bel
 end-prior          text   -      weights of the drifts at a frame's end, comma separated
 exclusion          real   1e-10  total probability of the drifts that are not considered
 lookahead          int    0      with mode stream: number of symbols after each frame that its decoding uses; 0: chosen from the channel
-acquire            int    0      with mode stream: number of items within which the first frame begins; 0: it begins at the first item
+acquire            int    0      with mode stream: number of initial items within which the first frame begins; 0: the first frame begins at the first item
 positive-bit       0|1    0      with output llr: the bit that a positive value means
 )";
 

@@ -108,7 +108,7 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
             RuntimeWarning.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if values is not an array, or if arguments are missing or unknown
         RuntimeError : if backend is "cuda" and CUDA cannot be used
@@ -196,7 +196,7 @@ def ccsds_encode_cltu(frame, code="tc-bch", randomiser="short"):
         The CLTU, uint8, eight bits per byte, the first most significant
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if frame is not an array, or if arguments are missing or unknown
     """

@@ -139,7 +139,7 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
         positive_bit : the bit, 0 or 1, that a positive value means, in values and output
         punctured : positions of the codeword, from 0, that are not sent, besides those of the
             standard
-        shortened : positions of the codeword that are 0 and not sent; they hold no message bits
+        shortened : positions of the codeword that are 0 and not sent; they contain no message bits
         out : an array of the result's shape and type to write to, which shares no memory with
             values; None: a new array in the same memory (host or device) as values
         message_positions : positions of the message in the codeword of code_file: "systematic"
@@ -165,7 +165,7 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
             RuntimeWarning.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown
@@ -201,7 +201,7 @@ def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", cod
         packed_output : the same choice for the result
         punctured : positions of the codeword, from 0, that are not sent, besides those of the
             standard
-        shortened : positions of the codeword that are 0 and not sent; they hold no message bits
+        shortened : positions of the codeword that are 0 and not sent; they contain no message bits
         message_positions : positions of the message in the codeword of code_file: "systematic"
             (found by elimination), "first", "last", "gr_fec_ldpc_encoder", or the position of
             each message bit, from 0
@@ -213,7 +213,7 @@ def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", cod
         one dimension. The padding bits of a packed row are 0.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown

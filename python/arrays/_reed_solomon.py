@@ -35,7 +35,7 @@ def rs_encode(messages, code="ccsds-223", interleaving=1, virtual_fill=0):
         The frames, uint8: (frames, I·n), or (frames·I·n,) if messages has one dimension.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if messages is not an array, or if arguments are missing or unknown
     """
@@ -68,7 +68,7 @@ def rs_decode(frames, code="ccsds-223", interleaving=1, virtual_fill=0, erasures
         codeword could not be corrected. The message of such a codeword is as received.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if frames or erasures is not an array, or if arguments are missing or unknown
     """

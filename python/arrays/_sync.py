@@ -331,7 +331,7 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
           - locked: bool, whether the decoder tracks the frames
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown
@@ -371,7 +371,7 @@ def sync_encode(symbols, codebook, q=32, n=10, frame_symbols=210, alphabet=2):
         The channel symbols, uint8, one per byte: (frames, n·N), or (items·n,).
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown

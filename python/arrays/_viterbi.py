@@ -309,7 +309,7 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
             first_bit and first_byte, the indices of the first output bit and byte
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown
@@ -356,7 +356,7 @@ def conv_encode(bits, constraint_length=None, polynomials=None, puncturing=None,
         dimension.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown

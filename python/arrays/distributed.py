@@ -310,7 +310,7 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
         over all frames).
 
     Raises:
-        ValueError : if an argument is refused; it names the argument
+        ValueError : if an argument is refused; the message names the argument
         ConnectionError : if the scheduler does not answer, whatever the original error
         RuntimeError : if a worker has another version of this package
     """
@@ -376,7 +376,7 @@ def decode(client, decoder, values, frames_per_task=0, **code):
         status.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument
+        ValueError : if an argument is refused; the message names the argument
         ConnectionError : if the scheduler does not answer, whatever the original error
         RuntimeError : if a worker has another version of this package
     """
@@ -417,7 +417,7 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
         RuntimeWarning that gives their number.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument
+        ValueError : if an argument is refused; the message names the argument
         OSError : if a worker cannot read all of the recording, or out cannot be written
         ConnectionError : if the scheduler does not answer, whatever the original error
         RuntimeError : if a worker has another version of this package

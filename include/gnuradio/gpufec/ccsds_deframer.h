@@ -90,7 +90,7 @@ struct ccsds_deframer_options {
  * confirms it by decoding the frame or by the next marker. While locked, more wrong bits
  * are tolerated. Frames whose marker is missing are kept if they can be decoded, and up
  * to \p flywheel such frames otherwise. After a slip, the next frame is found again, even
- * if it begins within the expected one. The tolerated numbers follow from
+ * if that frame begins within the expected frame. The tolerated numbers follow from
  * \p false_alarm; see docs/reference/ccsds.md.
  *
  * With an LDPC code, the input must be soft values. The markers are then searched in the

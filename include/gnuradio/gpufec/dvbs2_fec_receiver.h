@@ -131,7 +131,7 @@ public:
     //! Returns the number of BBFRAMEs dropped because their header is wrong or not
     //! supported. Most of these are frames that BCH could not correct.
     virtual std::uint64_t dropped_frame_count() const = 0;
-    //! Returns the number of packets, inserted null packets included.
+    //! Returns the number of packets, including inserted null packets.
     virtual std::uint64_t packet_count() const = 0;
     //! Returns the number of packets with a wrong CRC-8.
     virtual std::uint64_t packet_error_count() const = 0;

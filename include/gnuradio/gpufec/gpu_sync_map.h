@@ -102,11 +102,11 @@ struct gpu_sync_map_options {
 
     // Input
     //! number of items at the start of the stream within which the first frame begins, up
-    //! to 2^20; 0: it begins at the first item (stream mode)
+    //! to 2^20; 0: the first frame begins at the first item (stream mode)
     int acquire = 0;
 
     // Code
-    //! number of channel symbols, 2 to 16; above 2 they replace bits
+    //! number of channel symbols, 2 to 16; if above 2, channel symbols replace bits
     int alphabet = 2;
 
     // Advanced
@@ -131,7 +131,7 @@ struct gpu_sync_map_options {
     //! drift to which the first entry of end_prior belongs (framed mode)
     int end_first = 0;
     //! weights of the drifts end_first, end_first + 1, … at the end of a frame; a frame
-    //! with drift m ends before item n·N + m. Empty: it ends with its last item
+    //! with drift m ends before item n·N + m. Empty: the frame ends with its last item
     std::vector<double> end_prior = {};
 
     // Running

@@ -417,7 +417,7 @@ struct ldpc_options : run_options {
     ldpc_symbols symbols = ldpc_symbols::none;
     ldpc_demapper demapper = ldpc_demapper::log_map;
     //! Constellations of symbol input, at least one; select() refers to them by index.
-    //! Either all of them or none are of VL-SNR frames.
+    //! Either all constellations or none belong to VL-SNR frames.
     std::vector<ldpc_constellation> constellations;
 };
 

@@ -93,7 +93,7 @@ public:
     //! \throws std::invalid_argument naming the parameter, its value and what is allowed
     static sptr make(const rs_decoder_options& options = {});
 
-    //! Returns the number of frames decoded so far, dropped ones included.
+    //! Returns the number of frames decoded so far, including dropped frames.
     virtual std::uint64_t frame_count() const = 0;
     //! Returns the number of symbols corrected so far.
     virtual std::uint64_t corrected_count() const = 0;

@@ -32,7 +32,7 @@ struct sync_encoder_options {
     std::string length_tag = "packet_len";
 
     // Code
-    //! number of channel symbols, 2 to 16; above 2 they replace bits
+    //! number of channel symbols, 2 to 16; if above 2, channel symbols replace bits
     int alphabet = 2;
 };
 

@@ -386,7 +386,7 @@ struct sync_options : run_options {
     //! and its look-ahead are at most 2 * sync_code::max_frame_bits.
     unsigned lookahead = 0;
     //! Number of items at the start of the stream within which the first frame begins, up
-    //! to max_acquire; 0: it begins at item 0.
+    //! to max_acquire; 0: the first frame begins at item 0.
     unsigned acquire = 0;
 
     // Form corridor only:

@@ -77,8 +77,8 @@ public:
      *
      * The frame is valid if at least one of its reads could be decoded. The
      * log-probability of the frame is the sum over these reads of the log-probability of
-     * a read given the earlier ones. The frame's drifts and entropy are those of the last
-     * such read in the last pass.
+     * a read given the earlier reads. The frame's drifts and entropy are those of the
+     * last such read in the last pass.
      */
     virtual bool pull(sync_decoder::frame& f) = 0;
 

@@ -397,7 +397,7 @@ public:
 
     /*!
      * \brief Retrieves the next statistics at fixed positions of the stream. Returns
-     * false if there are no new ones.
+     * false if there are no new statistics.
      *
      * The positions are the first parallel block (or frame) of each group of about 2^20
      * bits, counted from the beginning, so that they do not depend on the batch size. The
