@@ -169,7 +169,8 @@ public:
         } else if (d_frames > 0) {
             std::cerr << "gpufec: " << d_frames
                       << (d_frames == 1 ? " frame, " : " frames, ") << std::fixed
-                      << std::setprecision(1) << mean_iterations() << " iterations\n";
+                      << std::setprecision(1) << mean_iterations()
+                      << " iterations on average\n";
         }
         return json::object({ { "frames", d_frames },
                               { "wrong_frames", d_wrong },

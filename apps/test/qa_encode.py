@@ -158,7 +158,7 @@ class qa_encode(unittest.TestCase):
             self.assertEqual(pathlib.Path(self.path("out")).read_bytes(), self.data, command)
 
     def test_Pace_CountsInformationBits(self):
-        """Frames of one bit are padded to a byte each: 600 at 1 kb/s take 0.6 s."""
+        """Frames of one bit are padded to a byte each: 600 frames at 1 kb/s take 0.6 s."""
         coded = check_pace(self, 0.6, "encode", "viterbi", "--termination", "truncated",
                            "--frame-bits", "1", "--pace", "1000", "-", "-", input=bytes(600))
         self.assertEqual(len(coded), 2 * 600)

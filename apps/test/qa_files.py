@@ -89,7 +89,7 @@ class qa_files(unittest.TestCase):
                       errors_of(bytes(16205), *short))
         self.assertIn("16199 of its 16200 items, which are dropped; nothing is decoded",
                       errors_of(bytes(16199), *short))
-        self.assertEqual(errors_of(bytes(2 * 16200), *short), "gpufec: 2 frames, 1.0 iterations\n")
+        self.assertEqual(errors_of(bytes(2 * 16200), *short), "gpufec: 2 frames, 1.0 iterations on average\n")
         self.assertIn("after 4 of its 200 items", errors_of(self.soft[:404], *frames))
         self.assertIn("after 1 of its 67 items", errors_of(  # 100 stages have 134 values of 4 bits
             bytes(68), *frames, "--puncturing", "101,110", "--soft-input", "packed4"))
