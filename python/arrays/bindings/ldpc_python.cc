@@ -24,13 +24,12 @@ void bind_ldpc_codes(py::module& m)
         "ldpc_code",
         py::module_local(),
         "A binary LDPC code of a standard, or of an alist or base matrix file.\n\n"
-        "The parameters are those of ldpc_decode(). A UserWarning explains why a file "
-        "is\n"
-        "probably not a parity-check matrix. Bits and checks are numbered from 0.\n\n"
+        "The parameters are those of ldpc_decode(). A UserWarning explains why a file\n"
+        "is probably not a parity-check matrix. Bits and checks are numbered from 0.\n\n"
         "Raises:\n"
-        "    ValueError : if a parameter is refused; it names the parameter, its value "
-        "and\n"
-        "        what is allowed")
+        "    ValueError : if a parameter is refused; the message names the parameter, "
+        "its\n"
+        "        value and what is allowed")
         .def(py::init([](const std::string& standard,
                          const std::string& frame_size,
                          const std::string& rate,
@@ -131,13 +130,13 @@ void bind_ldpc_codes(py::module& m)
         "The format of a Wi-Fi PPDU (IEEE 802.11-2020, 19.3.11.7.5).\n\n"
         "The parameters are those of ldpc_decode(). The message of a PPDU is its "
         "SERVICE\n"
-        "field (16 bits) and PSDU after scrambling. It is distributed to codewords, "
-        "which\n"
-        "are shortened, and punctured or repeated to a whole number of OFDM symbols.\n\n"
+        "field (16 bits) and PSDU after scrambling. The message is distributed to\n"
+        "codewords, which are shortened, and punctured or repeated to a whole number of "
+        "OFDM symbols.\n\n"
         "Raises:\n"
-        "    ValueError : if a parameter is refused; it names the parameter, its value "
-        "and\n"
-        "        what is allowed")
+        "    ValueError : if a parameter is refused; the message names the parameter, "
+        "its\n"
+        "        value and what is allowed")
         .def(py::init(
                  [](int psdu_bytes, int symbol_bits, const std::string& rate, bool stbc) {
                      return wifi_ppdu(
