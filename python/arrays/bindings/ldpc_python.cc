@@ -27,9 +27,8 @@ void bind_ldpc_codes(py::module& m)
         "The parameters are those of ldpc_decode(). A UserWarning explains why a file\n"
         "is probably not a parity-check matrix. Bits and checks are numbered from 0.\n\n"
         "Raises:\n"
-        "    ValueError : if a parameter is refused; the message names the parameter, "
-        "its\n"
-        "        value and what is allowed")
+        "    ValueError : if a parameter is refused; the message names the parameter,\n"
+        "        its value and what is allowed")
         .def(py::init([](const std::string& standard,
                          const std::string& frame_size,
                          const std::string& rate,
@@ -131,12 +130,11 @@ void bind_ldpc_codes(py::module& m)
         "The parameters are those of ldpc_decode(). The message of a PPDU is its "
         "SERVICE\n"
         "field (16 bits) and PSDU after scrambling. The message is distributed to\n"
-        "codewords, which are shortened, and punctured or repeated to a whole number of "
+        "codewords, which are shortened, and punctured or repeated to a whole number of\n"
         "OFDM symbols.\n\n"
         "Raises:\n"
-        "    ValueError : if a parameter is refused; the message names the parameter, "
-        "its\n"
-        "        value and what is allowed")
+        "    ValueError : if a parameter is refused; the message names the parameter,\n"
+        "        its value and what is allowed")
         .def(py::init(
                  [](int psdu_bytes, int symbol_bits, const std::string& rate, bool stbc) {
                      return wifi_ppdu(
