@@ -24,7 +24,7 @@ class piece_coder : public byte_coder
 {
 public:
     //! A function that appends the output of a block of \p count items to \p out. At
-    //! the end of the input the function is called with 0 items.
+    //! the end of the input, the coder calls the function with 0 items.
     using function = std::function<void(
         const std::uint8_t* items, std::size_t count, byte_vector& out)>;
 

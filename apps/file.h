@@ -138,7 +138,7 @@ class json_file
 {
 public:
     /*!
-     * \brief Opens the file of --json before long work, so that an error shows early.
+     * \brief Opens the file of --json before the simulation, so that errors show early.
      * \throws usage_error if an option that is not listed in \p but names the same file
      */
     explicit json_file(const option_values& values,

@@ -107,7 +107,7 @@ public:
         const char* at = text.c_str();
         auto value = parse_value(at, 0);
         if (*skip_space(at)) {
-            throw std::runtime_error("there is more than one JSON value");
+            throw std::runtime_error("the text has more than one JSON value");
         }
         return value;
     }
@@ -165,7 +165,7 @@ private:
         std::strtod(j.d_text.c_str(), &end);
         if (j.d_text.empty() ||
             (*end && j.d_text != "null" && j.d_text != "true" && j.d_text != "false")) {
-            throw std::runtime_error("it is not JSON");
+            throw std::runtime_error("the text is not JSON");
         }
         at += j.d_text.size();
         return j;
@@ -177,7 +177,7 @@ private:
         const char close = named ? '}' : ']';
         auto j = named ? object() : array();
         if (depth == 64) {
-            throw std::runtime_error("its values are nested too deeply");
+            throw std::runtime_error("the values are nested too deeply");
         }
         if (*skip_space(++at) == close) {
             ++at;
@@ -202,7 +202,7 @@ private:
     static void expect(const char*& at, char c)
     {
         if (*skip_space(at) != c) {
-            throw std::runtime_error("it is not JSON, or not complete");
+            throw std::runtime_error("the text is not JSON, or is incomplete");
         }
         ++at;
     }

@@ -56,8 +56,8 @@ const std::vector<decoder_name> decoders{
     { "viterbi", "convolutional codes, in a stream or in frames", viterbi_trait },
     { "ldpc", "LDPC codes, of standards or of a file", ldpc_trait },
     { "sync", "codes for channels that insert, delete and flip bits", sync_trait },
-    { "bch", "outer BCH codes of DVB; decode and encode", bch_trait },
-    { "ccsds", "frames of CCSDS telemetry; decode", ccsds_trait },
+    { "bch", "outer BCH codes of DVB; only decode and encode", bch_trait },
+    { "ccsds", "frames of CCSDS telemetry and telecommands; only decode", ccsds_trait },
 };
 
 // Returns the decoders that support a command.
@@ -73,11 +73,11 @@ std::vector<decoder_name> decoders_of(const command& c)
 }
 
 const char* const examples = R"(
-# Soft values of a file's bits, encoded with the CCSDS code
+# Encode a file with the CCSDS code to soft values
 gpufec encode viterbi --preset ccsds message.bin coded.s8
-# Back to bits; at the end it reports the channel's bit error rate
+# Decode the soft values to bits, and report the channel's bit error rate
 gpufec decode viterbi --preset ccsds coded.s8 decoded.bin
-# Error rates of a DVB-S2 code, as a table and as a picture
+# Simulate the error rates of a DVB-S2 code, print them as a table, and draw them
 gpufec ber ldpc --frame-size short --range 1:0.2:1.6 --max-frames 200 --plot rates.png
 )";
 
@@ -116,7 +116,7 @@ void help(std::ostream& out)
            "Forward error correction on a GPU or the CPU.\n\n";
     print(out, "Commands", commands);
     print(out, "\nDecoders of bench, ber, decode and encode", decoders);
-    out << "\nEach command has its own --help, and so has each of its decoders:\n"
+    out << "\nEach command, and each decoder of a command, has its own --help:\n"
            "gpufec bench --help, gpufec bench viterbi --help.\n\n"
         << help_end(examples);
 }
@@ -137,7 +137,7 @@ int run(const command& c, const arguments& args)
             const auto all = (d.trait().*c.part).examples;
             first += all.substr(0, all.find('\n', all.find("\ngpufec") + 1));
         }
-        std::cout << "\nFor the options of a decoder: gpufec " << c.name
+        std::cout << "\nTo list the options of a decoder, run: gpufec " << c.name
                   << " DECODER --help\n\n"
                   << help_end(first);
         return 0;
@@ -215,8 +215,8 @@ int run_checked(const arguments& args)
 int main(int argc, char** argv)
 {
     using namespace gr::gpufec;
-    // These signals are ignored, so that writes to a closed pipe, or beyond the limit of
-    // a file's size, return errors.
+    // SIGPIPE and SIGXFSZ are ignored, so that writes to a closed pipe, or beyond the
+    // limit of a file's size, return errors.
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
     try {

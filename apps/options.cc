@@ -38,13 +38,13 @@ void refuse_option(const std::string& name,
 }
 
 const char* const run_options_help = R"(
-batch           int            0     work items per batch; 0: chosen from the device
-slots           int            3     batches in flight
-max-latency-ms  real           50    a batch that has not filled after this time is submitted incomplete
-backend         auto|cuda|cpu  auto
-device          text           0     number of the CUDA device, or of several, comma separated
-threads         int            1     threads of the CPU backend; with a GPU, threads that copy the input
-device-timeout-ms real         10000 timeout for one batch, after which the device is abandoned; 0: none
+batch           int            0     number of work items per batch; 0: chosen for the device
+slots           int            3     number of batches in flight
+max-latency-ms  real           50    longest time in ms before an incomplete batch is submitted
+backend         auto|cuda|cpu  auto  auto: CUDA if a device can be used, otherwise the CPU
+device          text           0     number of the CUDA device, or comma separated numbers of several devices
+threads         int            1     number of threads of the CPU backend or, with a GPU, of threads that copy the input
+device-timeout-ms real         10000 timeout in ms for one batch, after which the device is abandoned; 0: no timeout
 )";
 
 namespace {

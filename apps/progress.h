@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Support of commands that take long: clock, progress line, signals, and a description of
+/* Support of long-running commands: clock, progress line, signals, and a description of
  * the machine for reports. */
 
 #ifndef INCLUDED_GPUFEC_APPS_PROGRESS_H
@@ -34,7 +34,7 @@ private:
     double d_last = 0;
 };
 
-//! An exception that ends long work after a signal.
+//! An exception that ends a simulation or conversion after a signal.
 struct interruption {
 };
 

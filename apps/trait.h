@@ -43,7 +43,7 @@ public:
     //! name the parameters.
     const option_values* option_names = nullptr;
 
-    //! Takes up to \p count items, and returns the number of items taken.
+    //! Accepts up to \p count items, and returns the number of items accepted.
     virtual std::size_t push(const void* items, std::size_t count) = 0;
     //! Writes up to \p bytes bytes, and returns the number of bytes written; 0 if none
     //! are ready.
@@ -118,7 +118,7 @@ private:
     }
 };
 
-//! Base class of the adapters of decoders whose push() takes any number of items.
+//! Base class of the adapters of decoders whose push() accepts any number of items.
 template <class Decoder>
 class decoder_adapter : public frame_adapter<Decoder>
 {
@@ -209,8 +209,8 @@ public:
     std::vector<column> columns;
     json facts = json::object(); //!< members to add to the report
 
-    //! Simulates a point. \p progress is called repeatedly; if it throws, the simulation
-    //! ends, and point() returns the counts so far.
+    //! Simulates a point. \p progress is called repeatedly; if \p progress throws, the
+    //! simulation ends, and point() returns the counts so far.
     virtual void run(double at, const std::function<void()>& progress) = 0;
     // The following functions return results of the last point.
     virtual json decoder() const = 0;
@@ -253,7 +253,7 @@ protected:
     std::optional<Result> result; //!< result of the current point so far
 };
 
-//! Sets the seed, whether a reference decodes too, the number of threads, and where the
+//! Sets the seed, whether a reference decoder runs, the number of threads, and where the
 //! channel is simulated (on the host or on a device).
 template <class Link, class Options>
 void read_simulation(Options& options,
@@ -318,7 +318,7 @@ int circulants(const arguments& args);
 //! Runs `gpufec ber` with --scheduler as tasks of Dask, by the Python package.
 int ber_on_cluster(const decoder_trait& trait, const arguments& args);
 
-//! Checks before long work that plot() can draw to \p png.
+//! Checks before a simulation that plot() can draw to \p png.
 //! \throws std::runtime_error if it cannot; plot_ber.py prints the reason to stderr
 void check_plot(const std::string& png);
 

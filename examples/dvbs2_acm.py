@@ -5,7 +5,7 @@
 
 """Sends a transport stream through all MODCODs of DVB-S2, one frame after the other (ACM).
 
-All frames are short, so the MODCODs of rate 9/10, which only normal frames have, are left out. This
+All frames are short, so the MODCODs of rate 9/10, which only normal frames have, are left out. The
 script divides the packets into BBFRAMEs, each of the length that its MODCOD requires. gr-dtv
 scrambles, encodes, interleaves and modulates them. The symbols get noise at an Es/N0 of --margin dB
 above the standard's threshold, and each frame gets an XFECFRAME tag, like those of gr-dvbs2rx's PL
@@ -26,7 +26,7 @@ try:
     from gnuradio import dtv
 except ImportError as error:
     sys.exit(f"dvbs2_acm: {error}. The transmitter is gr-dtv's: install or build GNU Radio with "
-             "it. ldpc_acm.grc shows ACM without it.")
+             "gr-dtv. ldpc_acm.grc shows ACM without gr-dtv.")
 
 PACKET = 188
 # EN 302 307-1, tables 12 and 13: constellation, rate and Es/N0 in dB of MODCODs 1 to 28.
@@ -98,10 +98,13 @@ def modulated(frame, constellation, rate):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--frames", type=int, default=56)
-    parser.add_argument("--margin", type=float, default=1.5, help="dB, of short frames")
-    parser.add_argument("--backend", default="auto")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--frames", type=int, default=56,
+                        help="number of frames to send (%(default)s)")
+    parser.add_argument("--margin", type=float, default=1.5,
+                        help="Es/N0 above the threshold of short frames, in dB (%(default)s)")
+    parser.add_argument("--backend", default="auto", help="auto, cuda or cpu (%(default)s)")
+    parser.add_argument("--threads", type=int, default=1,
+                        help="number of threads of the CPU backend (%(default)s)")
     options = parser.parse_args()
 
     random = np.random.default_rng(1)

@@ -80,7 +80,8 @@ def main():
                                   backend=options.backend)
     received, decoded = receive(transmit(bits, options.es_n0, random), decoder)
     print(f"{len(bits)} bits sent, {len(received)} received")
-    print(f"wrong symbols, counting bits: {wrong(nearest_words(received, words), sent):.4f}")
+    counted = nearest_words(received, words)
+    print(f"wrong symbols, decoder that counts bits: {wrong(counted, sent):.4f}")
     print(f"wrong symbols, gpu_sync_map: {wrong(decoded, sent):.4f}")
 
 

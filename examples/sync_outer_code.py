@@ -36,7 +36,7 @@ try:
     from gnuradio import trellis
 except ImportError as error:
     sys.exit(f"sync_outer_code: {error}. Its interleavers are gr-trellis's: install or build GNU "
-             "Radio with it. The other examples of sync need none.")
+             "Radio with it. The other synchronisation examples do not need gr-trellis.")
 
 Q_BITS = 5 # bits per symbol
 N = 10     # sent bits per symbol
@@ -113,8 +113,8 @@ class feedback(gr.interp_block):
 
 
 class concatenation(gr.top_block):
-    """A flowgraph of transmitter, channel and receiver. `p` is the probability of an insertion, and
-    of a deletion; `turns` is the number of iterations."""
+    """A flowgraph of transmitter, channel and receiver. Insertions and deletions have probability
+    `p` each; `turns` is the number of iterations."""
 
     def __init__(self, options, p, turns):
         gr.top_block.__init__(self, "Synchronisation code within an LDPC code")
@@ -126,7 +126,7 @@ class concatenation(gr.top_block):
         inner = dict(q=1 << Q_BITS, n=N, frame_symbols=symbols)
         book = gpufec.codebook_random(N, 1 << Q_BITS, symbols, seed=1)
         count = options.frames * self.frame_bits
-        # The code is of rate 1/2, so head() ends the stream before the end of this message.
+        # The code has rate 1/2, so head() ends the stream before the end of this message.
         message = random.integers(0, 2, count, np.uint8)
 
         with tempfile.TemporaryDirectory() as folder:
@@ -168,7 +168,7 @@ class concatenation(gr.top_block):
                     blocks.pack_k_bits_bb(Q_BITS), weights)
 
     def error_counts(self):
-        """Returns the numbers of wrong frames and wrong bits after each turn."""
+        """Returns the numbers of wrong frames and wrong bits after each iteration."""
         sent = np.array(self.sent.data(), np.uint8).reshape(-1, self.frame_bits)
         counts = []
         for sink in self.decided:
@@ -217,10 +217,12 @@ def main():
                         help=f"symbols of {Q_BITS} bits per frame, an even number (%(default)s)")
     parser.add_argument("--turns", type=int, default=4,
                         help="number of iterations of both decoders (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--backend", default="auto", choices=("auto", "cuda", "cpu"))
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--plot", metavar="PNG", help="draw the error rates")
+    parser.add_argument("--seed", type=int, default=1,
+                        help="seed of the code, the data and the channel (%(default)s)")
+    parser.add_argument("--backend", default="auto", choices=("auto", "cuda", "cpu"),
+                        help="backend of both decoders (%(default)s)")
+    parser.add_argument("--json", action="store_true", help="print the error counts as JSON")
+    parser.add_argument("--plot", metavar="PNG", help="draw the error rates to this file")
     options = parser.parse_args()
     if options.json:
         gr.logging().set_default_level(gr.log_levels.err)
@@ -229,7 +231,7 @@ def main():
     for p in options.p:
         points.append(measure(options, p))
         if not options.json:
-            print(f"p = {p}: wrong frames of {options.frames} after each turn:",
+            print(f"p = {p}: wrong frames of {options.frames} after each iteration:",
                   *points[-1]["wrong_frames"], flush=True)
     if options.json:
         print(json.dumps({"n": N, "q": 1 << Q_BITS, "frame_symbols": options.symbols,

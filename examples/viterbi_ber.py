@@ -52,7 +52,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", default="dvb_1_2", choices=codes, metavar="NAME",
-                        help=", ".join(codes))
+                        help="code to measure: " + ", ".join(codes))
     parser.add_argument("--frame-bits", type=int, default=0,
                         help="information bits per frame; presets with frames need this option")
     parser.add_argument("--ebn0", type=float, default=3.0, help="Eb/N0 in dB")

@@ -23,7 +23,7 @@ try:
     from gnuradio import fec
 except ImportError as error:
     sys.exit(f"viterbi_demo: {error}. The encoder, and the decoder to compare with, are gr-fec's: "
-             "install or build GNU Radio with it. viterbi_ber.py needs none.")
+             "install or build GNU Radio with gr-fec. viterbi_ber.py does not need gr-fec.")
 
 FRAME_BITS = 8192
 GR_FEC_POLYNOMIALS = [79, 109]  # 171 and 133 octal, bits reversed as gr-fec requires
@@ -90,7 +90,7 @@ def error_rates(tool, bits_a_point, backend):
             bits = numpy.random.default_rng(number).integers(0, 2, count, numpy.uint8)
             decoded, used = receive(bits, puncturing, rate, level, backend, 100 + number)
             if len(decoded) != len(bits):
-                sys.exit(f"viterbi_demo: {len(decoded)} bits came out of {len(bits)}")
+                sys.exit(f"viterbi_demo: {len(decoded)} of {len(bits)} bits were decoded")
             errors = int(numpy.count_nonzero(decoded != bits))
             rows.append((name, level, errors, len(bits), errors / len(bits), bound))
             print(f"{name:<26}{level:>5.1f}{errors:>9}{len(bits):>12.2e}"
@@ -163,8 +163,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--tool", default="gpufec", help="path of the gpufec program")
     parser.add_argument("--backend", default="auto", help="auto, cuda or cpu")
-    parser.add_argument("--bits", type=float, default=4e6, help="bits per point")
-    parser.add_argument("--png", default="viterbi_demo.png", help="plot of the error rates")
+    parser.add_argument("--bits", type=float, default=4e6, help="number of bits per point")
+    parser.add_argument("--png", default="viterbi_demo.png", help="file for the plot of error rates")
     arguments = parser.parse_args()
     gr.logging().set_default_level(gr.log_levels.warn)
 
@@ -172,8 +172,8 @@ def main():
     print(f"{'code':<26}Eb/N0   errors        bits         BER      theory")
     rows, used = error_rates(arguments.tool, int(arguments.bits), arguments.backend)
     drawn = draw(rows, arguments.png)
-    print("\nTheory is the union bound: above the true rate at low Eb/N0.")
-    print(f"\nThroughput in a flowgraph, K=7 rate 1/2, decoded (backend: {used})")
+    print("\nTheory is the union bound, which exceeds the true rate at low Eb/N0.")
+    print(f"\nDecoded bits per second in a flowgraph, K=7 rate 1/2 (backend: {used})")
     for name, rate in throughput(int(arguments.bits) * 2, arguments.backend).items():
         print(f"{name:<26}{rate / 1e6:>8.1f} Mb/s")
     print(f"\nPlot: {arguments.png}" if drawn else

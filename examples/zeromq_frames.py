@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Distributes the frames of a stream by gr-zeromq to decoders on many hosts.
+"""Distributes the frames of a stream with gr-zeromq to decoders on many hosts.
 
-One flowgraph deals packets of frames and collects the decoded bits; each worker runs another:
+One flowgraph deals out packets of frames and collects the decoded bits. Each worker runs a second
+flowgraph:
 
     zeromq_frames.py worker --deal tcp://HOST:5801 --collect tcp://HOST:5802    on every host
     zeromq_frames.py deal --frames 100000 --out bits                            on HOST
@@ -53,7 +54,7 @@ def unpacked(message):
         number = pmt.to_uint64(pmt.dict_ref(pmt.car(message), NUMBER, pmt.PMT_NIL))
         data = pmt.u64vector_elements(pmt.cdr(message))
     except Exception as error: # PMT raises several types of exceptions
-        raise ValueError(f"a message is no packet: {error}") from error
+        raise ValueError(f"a message is not a packet: {error}") from error
     return number, np.array(data, np.uint64).view(np.uint8)
 
 
@@ -243,14 +244,14 @@ def main():
     parser.add_argument("--collect", default="tcp://127.0.0.1:5802",
                         help="address to which workers send decoded bits")
     parser.add_argument("--frames", type=int, default=20000, help="number of frames to decode")
-    parser.add_argument("--packet", type=int, default=64, help="frames per packet")
+    parser.add_argument("--packet", type=int, default=64, help="number of frames per packet")
     parser.add_argument("--window", type=int, default=64,
                         help="largest number of packets that are sent and not acknowledged")
     parser.add_argument("--timeout", type=float, default=2.0,
                         help="seconds after which an unacknowledged packet is sent again")
     parser.add_argument("--backend", default="auto")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--out", default="/dev/null", help="file of decoded bits")
+    parser.add_argument("--out", default="/dev/null", help="file for the decoded bits")
     args = parser.parse_args()
     if args.role == "worker":
         top = worker(args)
@@ -259,7 +260,7 @@ def main():
         top.stop()
         top.wait()
         return 0
-    open(args.out, "ab").close() # fails early if the file cannot be written
+    open(args.out, "ab").close() # raises an error now if the file cannot be written
     values, bits = random_frames(args.frames // args.packet * args.packet)
     sink = blocks.vector_sink_b()
     top = dealer(args, values, sink)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes options and checks of frame sizes, rates and constellations into the block definitions.
 
-Usage: make_codes.py, with gnuradio.gpufec where Python finds it (PYTHONPATH)
+Usage: make_codes.py, with the module gnuradio.gpufec in Python's search path (PYTHONPATH)
 
 The codes are those of the library. Text between "# Codes: NAME" and "# End of codes" is replaced.
 """
@@ -77,7 +77,7 @@ def has_symbols(standard, size, rate):
 
 
 def folded(name):
-    """Returns the form of a name that blocks compare: in lower case, without - and _ after its
+    """Returns the form in which blocks compare a name: in lower case, without - and _ after its
     first character."""
     return name[:1].lower() + re.sub("[-_]", "", name[1:].lower())
 
@@ -107,11 +107,12 @@ def check(sentence, condition):
 
 
 def allowed(field, values, owner):
-    return f"{field}: {listed(values, 'or') if len(values) <= 12 else 'one of these'} with {owner}"
+    shown = listed(values, "or") if len(values) <= 12 else "one of the following"
+    return f"{field}: {shown} with {owner}"
 
 
 def size_checks(label, standards, make, ppdus):
-    groups = {} # standards with the same frame sizes, by these sizes
+    groups = {} # maps frame sizes to the standards that have these sizes
     for standard, title in standards.items():
         if standard != "nr":
             groups.setdefault(tuple(sizes_and_rates(standard, make)), {})[standard] = title
@@ -126,7 +127,7 @@ def size_checks(label, standards, make, ppdus):
         sizes = sizes_and_rates("nr")
         liftings = [size[5:] for size in sizes if size.startswith("bg1 z")]
         assert list(sizes) == [f"bg{graph} z{z}" for graph in (1, 2) for z in liftings]
-        yield check(f"{label}: graph and lifting size, as bg1 z384, with {standards['nr']}",
+        yield check(f"{label}: graph and lifting size, such as bg1 z384, with {standards['nr']}",
                     "standard != 'nr' or (frame_size[:5] in ('bg1 z', 'bg2 z') and "
                     f"frame_size[5:] in '{' '.join(liftings)}'.split())")
 
@@ -168,7 +169,8 @@ def constellation_checks(standards, constellations, condition):
         rates = {c: quoted(modcods(standard, size, c)) for c in constellations
                  if modcods(standard, size, c)}
         table = ", ".join(f"'{folded(c)}': {values}" for c, values in rates.items())
-        yield check(f"Constellation: with one of these rates in {standards[standard]} {size}",
+        yield check("Constellation: with one of the following rates in "
+                    f"{standards[standard]} {size}",
                     f"{condition}standard != '{standard}' or frame_size != '{folded(size)}' or "
                     f"rate in {{{table}}}.get(constellation, ())")
 
@@ -247,7 +249,7 @@ def with_codes(text):
             yield from rate_checks(standards, make)
         if constellations:
             yield check("Constellation: one of the list, or a variable that holds one as a "
-                        "string, as qpsk", condition + f"constellation in "
+                        "string, such as qpsk", condition + f"constellation in "
                         f"{quoted(constellations)}")
             yield from constellation_checks(standards, constellations, condition)
 

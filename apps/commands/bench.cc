@@ -21,7 +21,7 @@ namespace {
 const char* const own_options = R"(
 seconds  real  5  duration of all runs together, in seconds
 runs     int   9  number of runs, 1 to 1000
-json     file  -  write results to this file, - for standard output
+json     file  -  write the results as JSON to this file, or to standard output if it is -
 )";
 
 struct settings {
@@ -75,7 +75,7 @@ private:
     {
         const auto size = d_decoder.rates.item_bytes;
         const auto count = d_items.size() / size;
-        // At most 2^20 items are pushed at once, so that output is pulled in between.
+        // At most 2^20 items are pushed per call, so that output is pulled in between.
         const auto n = std::min<std::size_t>(count - d_position, 1u << 20);
         const auto taken = d_decoder.push(&d_items[d_position * size], n);
         d_position = (d_position + taken) % count;
@@ -218,9 +218,11 @@ int bench(const decoder_trait& trait, const arguments& args)
         "gpufec bench " + trait.name,
         "[code options] [--seconds S] [--runs N] [--json FILE]",
         trait.bench.description +
-            " Reports the median rate of several runs in information bits per second: "
-            "of the stream decoder, with copies into and out of its slots; from "
-            "pinned slot to slot; on a GPU also of the kernels alone.",
+            " Reports the median rate of several runs in information bits per second, "
+            "for "
+            "the stream decoder with the copies into and out of its slots, for batches "
+            "between pinned slots without these copies and, on a GPU, for the kernels "
+            "alone.",
         { { "Benchmark options", trait.bench.options + own_options },
           { "Code options", trait.all_options() } },
         {},

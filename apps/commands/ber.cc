@@ -22,10 +22,10 @@ namespace gr::gpufec {
 namespace {
 
 const char* const own_options = R"(
-scheduler  text  -  address of a Dask scheduler, tcp://HOST:PORT, whose workers simulate; the counts of a seed differ from those without this option, but do not depend on the number of workers
+scheduler  text  -  address of a Dask scheduler, tcp://HOST:PORT, whose workers run the simulation; for the same seed, the counts differ from those without this option, but they do not depend on the number of workers
 seed    seed  1  seed of the data and the channel
-json    file  -  write results to this file, - for standard output
-resume  file  -  continue from this report of a call with the same options, seed and version, and keep its complete points
+json    file  -  write the results as JSON to this file, or to standard output if it is -
+resume  file  -  continue from this earlier report, whose options, seed and version must be the same, and keep its complete points
 plot    file  -  draw the results to this PNG file
 )";
 
@@ -84,7 +84,7 @@ public:
         while (const auto n = in.read(some.data(), some.size())) {
             text.append(some.data(), n);
             if (text.size() > max_bytes) {
-                refuse("it is longer than 16 MiB");
+                refuse("this file is longer than 16 MiB");
             }
         }
         try {
@@ -337,7 +337,8 @@ int ber(const decoder_trait& trait, const arguments& args)
         values->naming_options([&] { points.run(); });
     } catch (const interruption&) {
         complete = false;
-        std::cerr << "gpufec: interrupted: the results are incomplete\n";
+        std::cerr
+            << "gpufec: the simulation was interrupted, and its results are incomplete\n";
     }
     file.write(report(points, complete));
     if (png && !points.empty()) {

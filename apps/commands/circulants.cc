@@ -17,15 +17,17 @@ int circulants(const arguments& args)
         "gpufec circulants",
         "IN OUT [OPTIONS]",
         "Finds the circulants in the parity-check matrix of an alist file, and writes "
-        "the base matrix of the same code, which decodes faster. The order of bits and "
+        "the base matrix of the same code, with which decoding is faster. The order of "
+        "bits and "
         "checks does not change. A parity chain like that of DVB-S2 is found as well.",
         { { "Options",
-            "lifting int 0 size of the circulants; 0: the largest that fits" } },
+            "lifting int 0 size of the circulants; 0: the largest size that the matrix "
+            "has" } },
         { "IN", "OUT" },
         R"(
-# Circulants of the largest size that fits
+# Find the circulants of the largest size
 gpufec circulants code.alist code.txt
-# Circulants of a given size
+# Find circulants of a given size
 gpufec circulants --lifting 2 code.alist code.txt
 )"
     };
@@ -35,7 +37,7 @@ gpufec circulants --lifting 2 code.alist code.txt
     }
     output_file out("OUT", values->text("OUT"));
     if (out.is_at(values->text("IN"))) {
-        throw usage_error("OUT is " + out.name() + ": allowed are other files than IN");
+        throw usage_error("OUT is " + out.name() + ": allowed are files other than IN");
     }
     return values->naming_options([&] {
         const auto code = ldpc_code::from_file(values->text("IN"))

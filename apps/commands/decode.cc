@@ -20,7 +20,7 @@ namespace {
 
 const char* const own_options = R"(
 pace  real  0  rate at which the input is read, in information bits per second; 0: as fast as possible
-json  file  -  write statistics to this file, - for standard output
+json  file  -  write statistics as JSON to this file, or to standard output if it is -
 )";
 
 class file_coder
@@ -60,7 +60,7 @@ public:
                 std::cerr
                     << "gpufec: WARNING: " << in.name()
                     << " is a WAV file, but all of its bytes are decoded as input. If it "
-                       "holds samples, demodulate them first, as the example "
+                       "contains samples, demodulate them first, as the example "
                        "viterbi_recording.grc does\n";
             }
             push(bytes / d_item_bytes, out);
@@ -122,8 +122,8 @@ private:
         } else if (rest > 0) {
             std::cerr << "gpufec: " << (d_items < frame ? "WARNING: " : "") << in.name()
                       << " ends in the middle of a frame, after " << rest << " of its "
-                      << frame << " items: these are dropped"
-                      << (d_items < frame ? ", and nothing is decoded\n" : "\n");
+                      << frame << " items, which are dropped"
+                      << (d_items < frame ? "; nothing is decoded\n" : "\n");
         } else if (d_written == 0 && frame == 0 && !d_coder.no_signal()) {
             std::cerr << "gpufec: WARNING: " << in.name() << " has " << d_items
                       << " items, too few to decode anything\n";
@@ -226,7 +226,7 @@ int convert(const std::string& command,
     const command_line line{
         command,
         "[code options] [options] IN OUT",
-        own.description + " IN and OUT are files, - for standard input and output.",
+        own.description + " IN and OUT are files; - is standard input or output.",
         { { "Options", own.options + own_options }, { "Code options", code_options } },
         { "IN", "OUT" },
         own.examples
@@ -240,7 +240,7 @@ int convert(const std::string& command,
         refuse_option("pace", std::to_string(pace), "0 and above");
     }
     if (values->text("OUT") == "-" && values->text("json") == "-") {
-        refuse_option("json", "-", "files, where OUT is standard output");
+        refuse_option("json", "-", "files if OUT is standard output");
     }
     auto code = json::object();
     const auto decoder = values->naming_options([&] { return make(*values, code); });

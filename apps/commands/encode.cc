@@ -64,10 +64,11 @@ std::string bit_encoder_options(const std::string& outputs,
     const std::string of_bits = "packed|unpacked";
     return "unpacked flag - IN has one bit per byte\noutput " +
            (outputs.empty()
-                ? of_bits + " packed bits, eight or one per byte\n"
+                ? of_bits +
+                      " packed bits, eight per byte (packed) or one per byte (unpacked)\n"
                 : outputs + '|' + of_bits + ' ' + outputs.substr(0, outputs.find('|')) +
-                      " soft values without noise, the input of decode; or bits, eight "
-                      "or one per byte\n"
+                      " noiseless soft values, which decode accepts, or bits, eight per "
+                      "byte (packed) or one per byte (unpacked)\n"
                       "positive-bit 0|1 " +
                       positive_bit + " the bit that a positive soft value means\n");
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* gpufec info: the devices of this machine, the presets of the Viterbi decoder, the LDPC
- * codes, and parameters that the decoders choose. */
+/* gpufec info: lists the devices of this machine, the presets of the Viterbi decoder, the
+ * LDPC codes, and the parameters that the decoders choose. */
 
 #include "cuda/devices.h"
 #include "file.h"
@@ -219,15 +219,17 @@ int info(const arguments& args)
         "[--json FILE]",
         "Lists the CUDA devices with their limits and measured copy rates in both "
         "directions, the instruction set of the CPU backend, the presets of the Viterbi "
-        "decoder, and the standards, frame sizes and rates of LDPC codes. With --json "
-        "also the block lengths chosen for each preset, and the parameters that the "
+        "decoder, and the standards, frame sizes and rates of LDPC codes. --json writes "
+        "also the block lengths chosen for each preset and the parameters that the "
         "synchronisation decoder chooses for its default code.",
-        { { "Options", "json file - write all to this file, - for standard output" } },
+        { { "Options",
+            "json file - write everything to this file, or to standard output if it is "
+            "-" } },
         {},
         R"(
-# As text
+# List everything as text
 gpufec info
-# As JSON
+# List everything as JSON
 gpufec info --json info.json
 )"
     };

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Calls of the Python scripts that draw error rates and that simulate on a cluster. */
+/* Runs the Python scripts that draw error rates and that simulate on a cluster. */
 
 #include "trait.h"
 #include <filesystem>

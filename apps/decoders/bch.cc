@@ -17,8 +17,8 @@ namespace gr::gpufec {
 namespace {
 
 const char* const code_options = R"(
-standard    dvbs2|dvbs2x|dvbt2  dvbs2
-frame-size  text                normal  frame size of the LDPC code, by a name that gpufec info lists
+standard    dvbs2|dvbs2x|dvbt2  dvbs2   standard of the code
+frame-size  text                normal  name of the LDPC code's frame size; gpufec info lists the names
 rate        text                1/2     rate of the LDPC code
 )";
 
@@ -134,11 +134,11 @@ decoder_trait bch_trait()
         "Corrects codewords, packed eight bits per byte, each padded to a byte, "
         "and writes their messages.",
         "descramble true|false false descramble the messages, which are BBFRAMEs\n"
-        "unpacked flag - one bit per byte in OUT\n",
+        "unpacked flag - write one bit per byte to OUT\n",
         R"(
-# BBFRAMEs from the messages of LDPC frames
+# Decode the messages of LDPC frames to BBFRAMEs
 gpufec decode bch --rate 1/2 --descramble true messages.bin bbframes.out
-# The same, one bit per byte
+# Write one bit per byte
 gpufec decode bch --rate 1/2 --descramble true --unpacked messages.bin bits.bin
 )"
     };
@@ -152,9 +152,9 @@ gpufec decode bch --rate 1/2 --descramble true --unpacked messages.bin bits.bin
                  "scramble true|false false scramble the messages, which are BBFRAMEs\n" +
                      bit_encoder_options(),
                  R"(
-# The messages of LDPC frames from BBFRAMEs
+# Encode BBFRAMEs to the messages of LDPC frames
 gpufec encode bch --rate 1/2 --scramble true bbframes.bin messages.bin
-# The symbols of QPSK from BBFRAMEs
+# Encode BBFRAMEs to QPSK symbols
 gpufec encode bch --rate 1/2 --scramble true bbframes.bin - | gpufec encode ldpc --modcod "QPSK 1/2" --output symbols - symbols.cf32
 )" };
     t.make_encoder = make_encoder;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder_trait of CCSDS telemetry and telecommands: from soft symbols to transfer
+/* The decoder_trait of CCSDS telemetry and telecommands, from soft symbols to transfer
  * frames. */
 
 #include "common/names.h"
@@ -21,26 +21,26 @@ namespace {
 
 const char* const code_options = R"(
 convolutional  text             ccsds      inner convolutional code: none or a preset's name, such as ccsds_3_4
-code           text             ccsds-223  code of the frame: none, ccsds-223, ccsds-239, these with -conventional (Reed-Solomon), c2 or ar4ja-1024-1/2 and so on (LDPC); or tc-bch, tc-bch-detect, tc-ldpc-128 or tc-ldpc-512 (telecommands)
-interleaving   int              1          Reed-Solomon codewords per frame
-frame-bytes    int              0          bytes of a transfer frame; 0: the longest of the code. With telecommand codes, the largest number of bytes of a CLTU
+code           text             ccsds-223  code of the frame: none; Reed-Solomon: ccsds-223 or ccsds-239, each also with the suffix -conventional; LDPC: c2, ar4ja-1024-1/2 and so on; telecommands: tc-bch, tc-bch-detect, tc-ldpc-128 or tc-ldpc-512
+interleaving   int              1          number of Reed-Solomon codewords per frame
+frame-bytes    int              0          length of a transfer frame in bytes; 0: the longest frame of the code. With telecommand codes, the largest length of a CLTU in bytes
 randomiser     none|short|long  short      pseudo-randomiser; short: 255 bits; long: 131,071 bits, not with telecommand codes
 differential   true|false       false      whether bits were sent as changes of the level (NRZ-M)
 )";
 
 const char* const decoder_options = R"(
-soft-input      int8|float|uint8  int8     format of soft values; uint8: offset binary, 128 stands for 0
+soft-input      int8|float|uint8  int8     format of soft values; uint8: offset binary, in which 128 stands for 0
 soft-scale      real              32       int8 steps per unit of float values
-llr-scale       real              2        with LDPC codes, int8 steps per nat; float values are in nats
+llr-scale       real              2        int8 steps per nat with LDPC codes, whose float values are in nats
 positive-bit    0|1               1        the bit that a positive soft value means: 1 in gr-fec and SatDump
-constellation   bpsk|qpsk|oqpsk   bpsk     ambiguities to resolve; qpsk: also rotations by 90 degrees and exchanged I and Q; oqpsk: also I or Q late by a symbol
-lock            off|auto          auto     phase search of the convolutional code
+constellation   bpsk|qpsk|oqpsk   bpsk     constellation, whose ambiguities are resolved; qpsk: also rotations by 90 degrees and exchanged I and Q; oqpsk: also I or Q late by a symbol
+lock            off|auto          auto     whether the phase of the convolutional code is searched for
 lock-presets    text              -        names of further convolutional codes to search for, comma separated
-lock-memory     count             1000000  soft values kept while searching
+lock-memory     count             1000000  number of soft values that are kept during the search
 keep-failed     flag              -        also write frames that could not be decoded
 max-iterations  int               25       largest number of LDPC iterations
 false-alarm     real              1e-6     probability of a false lock per frame length of random bits; with telecommand codes, of a false start sequence per random bit
-flywheel        int               2        frames without a marker, in succession, that are kept
+flywheel        int               2        largest number of successive frames without a recognised marker that are kept
 )";
 
 //! The Viterbi decoder, with packed bits as output.
@@ -269,7 +269,7 @@ public:
     }
 
 private:
-    // Moves data from one stage to the next. Returns whether it did.
+    // Moves data from one stage to the next. Returns whether data was moved.
     bool advance()
     {
         bool moved = false;
@@ -330,8 +330,8 @@ private:
     const soft_format d_format;
     const float d_scale;
     const bool d_keep_failed;
-    // Largest number of bytes of bits that the finder gets at a time. Several threads
-    // divide the frames of one part.
+    // Largest number of bytes of bits that are pushed to the finder at a time. Several
+    // threads divide the frames of one part.
     const std::size_t d_part;
     std::vector<std::uint8_t> d_bits;
     std::unique_ptr<inner_decoder> d_inner; // null without a convolutional code
@@ -382,16 +382,16 @@ decoder_trait ccsds_trait()
     t.code_options = code_options;
     t.decoder_options = std::string(decoder_options) + run_options_help;
     t.decode = {
-        "Decodes soft symbols of CCSDS telemetry, or of telecommands, to transfer "
+        "Decodes soft symbols of CCSDS telemetry or telecommands to transfer "
         "frames, which are written one after the other. --threads is also the number of "
         "threads that decode Reed-Solomon.",
         "",
         R"(
-# Frames of 1115 bytes in five Reed-Solomon codewords, with the code of rate 1/2
+# Decode frames of 1115 bytes in five Reed-Solomon codewords and the inner code of rate 1/2
 gpufec decode ccsds --interleaving 5 telemetry.s8 telemetry.out
-# Frames of an LDPC code, from float LLRs of QPSK
+# Decode frames of an LDPC code from the float LLRs of QPSK
 gpufec decode ccsds --convolutional none --code c2 --constellation qpsk --soft-input float telemetry.f32 messages.out
-# Telecommands: the frames of each CLTU and their fill
+# Decode telecommands to the frames of each CLTU and their fill bytes
 gpufec decode ccsds --convolutional none --code tc-bch uplink.s8 commands.out
 )"
     };

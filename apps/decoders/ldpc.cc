@@ -29,21 +29,21 @@ namespace {
 
 const char* const ber_options = R"(
 range             text   1:0.1:1.3  Eb/N0 in dB: A:STEP:B, one value, or inf for no noise
-es-n0             flag   -          --range is Es/N0 of QPSK symbols in dB, not Eb/N0
+es-n0             flag   -          interpret --range as Es/N0 of QPSK symbols in dB instead of Eb/N0
 min-frame-errors  count  20         a point ends after this many wrong frames; 0: only after --max-frames
 max-frames        count  1e4        a point ends after this many frames
 until-clean       flag   -          end the range after the first point without a wrong frame
-reference         flag   -          also decode the same noise by sum-product in double precision; slow
-sim-threads       int    0          threads that make noise and decode the reference; 0: as many as --threads
-channel           auto|host|device  auto  where noise is made and errors are counted; auto: on the CUDA device that decodes; on the host if the CPU or several devices decode, with --reference, and with --soft-input float or uint8
+reference         flag   -          also decode the same noise by sum-product in double precision, which is slow
+sim-threads       int    0          number of threads that generate noise and decode the reference; 0: the value of --threads
+channel           auto|host|device  auto  where noise is generated and errors are counted; auto: on the CUDA device that decodes; on the host if the CPU or several devices decode, with --reference, and with --soft-input float or uint8
 )";
 
 const char* const decode_options = R"(
 esn0-db       real             -        Es/N0 of symbols in dB, -10 to 30; without it, Es/N0 is estimated from each frame
 demapper      log_map|max_log  log_map  LLRs of symbols: exact (log_map) or approximate (max_log)
 llr-factor    real             1        factor that converts float input to LLRs in nats: 4 Es/N0 for amplitudes 1 and -1
-descramble    true|false       false    descramble BBFRAMEs; with --output ts they are always descrambled
-unpacked      flag             -        one bit per byte in OUT
+descramble    true|false       false    descramble BBFRAMEs; with --output ts, BBFRAMEs are always descrambled
+unpacked      flag             -        write one bit per byte to OUT
 )";
 
 json ppdu_facts(const wifi_ppdu& ppdu)
@@ -150,7 +150,7 @@ public:
         return decoder_adapter::push(d_scaled.data(), d_scaled.size());
     }
 
-    //! Sets the factor by which float input is multiplied to get LLRs in nats.
+    //! Sets the factor by which float input is multiplied to become LLRs in nats.
     void set_llr_factor(double factor) { d_factor = float(factor); }
     //! Sets the Es/N0 in dB of the symbols that follow. If it is NaN, the decoder
     //! estimates it from each frame.
@@ -169,7 +169,8 @@ public:
         } else if (d_frames > 0) {
             std::cerr << "gpufec: " << d_frames
                       << (d_frames == 1 ? " frame, " : " frames, ") << std::fixed
-                      << std::setprecision(1) << mean_iterations() << " iterations\n";
+                      << std::setprecision(1) << mean_iterations()
+                      << " iterations on average\n";
         }
         return json::object({ { "frames", d_frames },
                               { "wrong_frames", d_wrong },
@@ -302,7 +303,8 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
     const auto output = values.text("output");
     const bool unpacked = values.has("unpacked");
     if (unpacked && (options.soft != ldpc_soft_output::none || output == "ts")) {
-        refuse_option("unpacked", "given", "--output message, codeword and bbframe");
+        throw usage_error("--unpacked is given: allowed with --output message, codeword "
+                          "and bbframe");
     }
     code = ppdu ? ppdu_facts(*ppdu) : code_facts(options);
     std::unique_ptr<ldpc_stream> stream;
@@ -553,13 +555,13 @@ decoder_trait ldpc_trait()
     t.code_options = ldpc_code_options;
     t.decoder_options = std::string(ldpc_decoder_options) + run_options_help;
     t.bench = { "Decodes noisy frames, and counts edge-iterations (edges of the code "
-                "times iterations) besides bits. With --early-stop false every "
-                "frame takes all iterations, and the rate does not depend on the noise.",
+                "times iterations) besides bits. With --early-stop false, every "
+                "frame uses all iterations, and the rate does not depend on the noise.",
                 "eb-n0 real 3 Eb/N0 of the frames in dB",
                 R"(
-# How fast this machine decodes DVB-S2, rate 3/4
+# Measure the decoding rate of DVB-S2 at rate 3/4
 gpufec bench ldpc --rate 3/4 --seconds 1
-# 5G NR, always ten iterations
+# Measure the decoding rate of 5G NR with ten iterations for every frame
 gpufec bench ldpc --standard nr --frame-size "bg1 z384" --rate 22/33 --early-stop false --max-iterations 10 --seconds 1
 )" };
     t.make_bench = make_bench;
@@ -568,9 +570,9 @@ gpufec bench ldpc --standard nr --frame-size "bg1 z384" --rate 22/33 --early-sto
         "counts wrong bits and frames. Eb is the energy per information bit of the code.",
         ber_options,
         R"(
-# Error rates of DVB-S2, short frames, and a picture of them
+# Simulate the error rates of short DVB-S2 frames, and draw them
 gpufec ber ldpc --frame-size short --range 1:0.2:1.6 --max-frames 200 --plot rates.png
-# 802.11 with normalised min-sum, with a report as JSON
+# Simulate an 802.11 code with normalised min-sum, and write a report as JSON
 gpufec ber ldpc --standard wifi --frame-size 648 --algorithm normalized_min_sum --range 2 --max-frames 1000 --json rates.json
 )"
     };
@@ -585,24 +587,25 @@ gpufec ber ldpc --standard wifi --frame-size 648 --algorithm normalized_min_sum 
                  "incomplete frame at the end is dropped, with a message.",
                  std::string(ldpc_symbol_options) + ldpc_ppdu_options + decode_options,
                  R"(
-# Soft values of DVB-S2, a signed byte each
+# Decode soft values of DVB-S2, one signed byte each
 gpufec decode ldpc --rate 1/2 coded.s8 decoded.bin
-# From symbols, complex float32, to BBFRAMEs
+# Decode symbols, complex float32, to BBFRAMEs
 gpufec decode ldpc --modcod "QPSK 1/2" --soft-input symbols --output bbframe symbols.cf32 bbframes.out
-# From symbols to packets of a transport stream
+# Decode symbols to packets of a transport stream
 gpufec decode ldpc --modcod "QPSK 1/2" --soft-input symbols --output ts symbols.cf32 packets.ts
 )" };
     t.make_decoder = make_decoder;
     t.encode = { "Encodes messages, packed eight bits per byte, the first most "
-                 "significant; each begins at a byte. With --output symbols, OUT has the "
+                 "significant; each message begins at a byte boundary. With --output "
+                 "symbols, OUT has the "
                  "symbols of XFECFRAMEs, complex float32 of mean energy 1, without "
                  "scrambling and without pilots.",
                  std::string(ldpc_symbol_options) + ldpc_ppdu_options +
                      bit_encoder_options("int8|float|uint8|symbols", "0"),
                  R"(
-# Soft values that decode takes with the same options
+# Encode to soft values, which decode accepts with the same options
 gpufec encode ldpc --rate 1/2 message.bin coded.s8
-# Encode to symbols of 8PSK, and decode them
+# Encode to 8PSK symbols, and decode them
 gpufec encode ldpc --modcod "8PSK 3/4" --output symbols message.bin - | gpufec decode ldpc --modcod "8PSK 3/4" --soft-input symbols - decoded.bin
 )" };
     t.make_encoder = make_encoder;

@@ -14,38 +14,38 @@
 namespace gr::gpufec {
 
 const char* const ldpc_code_options = R"(
-standard        dvbs2|dvbs2x|dvbt2|ccsds_c2|ccsds_ar4ja|ccsds_tc|wifi|nr  dvbs2
-frame-size      text          normal  name such as normal, 8160 or "bg1 z384"; gpufec info lists those of each standard
-rate            text          1/2     name such as 1/2; for nr, message and sent blocks of the base matrix, such as 22/33
-code-file       file          -       alist or base matrix, whose code replaces that of the three options above
+standard        dvbs2|dvbs2x|dvbt2|ccsds_c2|ccsds_ar4ja|ccsds_tc|wifi|nr  dvbs2  standard of the code
+frame-size      text          normal  name such as normal, 8160 or "bg1 z384"; gpufec info lists the names of each standard
+rate            text          1/2     name such as 1/2; for nr, the numbers of message blocks and of sent blocks of the base matrix, such as 22/33
+code-file       file          -       file with an alist or a base matrix, which defines the code instead of the three options above
 punctured       text          -       positions of the codeword that are not sent, such as 0-53,60
 shortened       text          -       positions of the codeword that are 0 and not sent
-message-positions  text  systematic   message bits in the codeword of --code-file: systematic, first, last, gr_fec_ldpc_encoder, or positions like 0-53,60 in the order of the message
+message-positions  text  systematic   positions of the message bits in the codeword of --code-file: systematic, first, last, gr_fec_ldpc_encoder, or positions like 0-53,60 in the order of the message
 )";
 
 const char* const ldpc_decoder_options = R"(
-soft-input      int8|float|uint8|symbols|symbols16|symbols8  int8  uint8: offset binary, 128 stands for 0; only with decode: symbols of DVB-S2 and S2X as complex float32 (symbols) or pairs of int16 (symbols16) or int8 (symbols8)
-llr-scale       real          2       int8 steps per nat of int8 and uint8 input and of LLRs that are output
-algorithm       offset_min_sum|normalized_min_sum|min_sum     offset_min_sum
-precision       int8|int16|float  int8
-schedule        layered|flooding  layered
+soft-input      int8|float|uint8|symbols|symbols16|symbols8  int8  format of the input; uint8: offset binary, in which 128 stands for 0; only decode accepts symbols of DVB-S2 and S2X, as complex float32 (symbols) or as pairs of int16 (symbols16) or int8 (symbols8)
+llr-scale       real          2       int8 steps per nat, for int8 and uint8 input and for LLRs in the output
+algorithm       offset_min_sum|normalized_min_sum|min_sum     offset_min_sum  rule for the magnitude of check-to-variable messages
+precision       int8|int16|float  int8    number format of channel values and messages
+schedule        layered|flooding  layered order in which check nodes are updated
 max-iterations  int           25      largest number of iterations, 1 to 1000
 early-stop      true|false    true    stop once all checks are satisfied
-offset          real          -1      offset in nats; negative: that of the code or, with precision float, one that decreases with the distance to the second-smallest magnitude
-normalization   real          -1      factor of normalized_min_sum; negative: that of the code
-output          message|codeword|llr|extrinsic|bbframe|ts  message  message: K bits per frame; codeword: N bits; llr, extrinsic: N posterior or extrinsic LLRs; only with decode: bbframe, BBFRAMEs of DVB after BCH decoding, and ts, the transport stream packets in them
+offset          real          -1      offset in nats; negative: the default of the code or, with precision float, an offset that decreases with the distance to the second-smallest magnitude
+normalization   real          -1      factor of normalized_min_sum; negative: the default of the code
+output          message|codeword|llr|extrinsic|bbframe|ts  message  output for each frame; message: K bits; codeword: N bits; llr, extrinsic: N posterior or extrinsic LLRs; bbframe: the BBFRAME of DVB after BCH decoding; ts: the transport stream packets in the BBFRAME; only decode supports bbframe and ts
 positive-bit    0|1           0       the bit that a positive soft value means: 0 in gr-dvbs2rx
 )";
 
 const char* const ldpc_symbol_options = R"(
 modcod        text             -        constellation and rate of symbols, such as "QPSK 1/2"; replaces --constellation and --rate
-constellation text             qpsk     constellation of symbols: qpsk, 8psk, 16apsk or 32apsk; dvbs2x has more, such as pi/2-bpsk of VL-SNR frames
+constellation text             qpsk     constellation of symbols: qpsk, 8psk, 16apsk or 32apsk; dvbs2x has further ones, such as pi/2-bpsk of VL-SNR frames
 )";
 
 const char* const ldpc_ppdu_options = R"(
 psdu-bytes    int    -     length in bytes of the PSDU of Wi-Fi PPDUs, 1 to 65535: a frame is a PPDU of --standard wifi and --rate, and --frame-size has no effect
-symbol-bits   int    -     coded bits per OFDM symbol of PPDUs, 1 to 65535
-stbc          flag   -     PPDUs with space-time block coding have an even number of OFDM symbols
+symbol-bits   int    -     number of coded bits per OFDM symbol of PPDUs, 1 to 65535
+stbc          flag   -     use space-time block coding, with which PPDUs have an even number of OFDM symbols
 )";
 
 namespace {
@@ -120,14 +120,15 @@ std::optional<wifi_ppdu> wifi_ppdu_of(const option_values& values)
     const auto bytes = values.text("psdu-bytes");
     for (const char* other : { "code-file", "punctured", "shortened", "modcod" }) {
         if (values.has(other)) {
-            refuse_option("psdu-bytes", bytes, std::string("no --") + other);
+            throw usage_error("--psdu-bytes is " + bytes + ": allowed without --" +
+                              other);
         }
     }
     if (folded(values.text("standard")) != "wifi") {
-        refuse_option("psdu-bytes", bytes, "--standard wifi");
+        throw usage_error("--psdu-bytes is " + bytes + ": allowed with --standard wifi");
     }
     if (!values.has("symbol-bits")) {
-        refuse_option("psdu-bytes", bytes, "--symbol-bits too");
+        throw usage_error("--psdu-bytes is " + bytes + ": it requires --symbol-bits");
     }
     return wifi_ppdu(values.integer("psdu-bytes", 1, wifi_ppdu::max_psdu_bytes),
                      values.integer("symbol-bits", 1, wifi_ppdu::max_symbol_bits),

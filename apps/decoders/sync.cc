@@ -30,47 +30,47 @@ namespace {
 
 const char* const code_options = R"(
 codebook           file   davey_mackay  davey_mackay, random, marker, or a file of N*q rows of n digits
-codebook-seed      seed   1      seed of the first three; 0: the marker is not inverted at any position
-marker             text   00111  marker of --codebook marker; n is log2 q plus its length
+codebook-seed      seed   1      seed of davey_mackay, random and marker; with marker, 0 means that no marker is inverted
+marker             text   00111  marker of --codebook marker; n is log2 q plus the length of the marker
 q                  int    32     number of message symbols
-n                  int    10     channel symbols per message symbol
-frame-symbols      int    210    N, message symbols per frame
+n                  int    10     number of channel symbols per message symbol
+frame-symbols      int    210    N, number of message symbols per frame
 alphabet           int    2      number of channel symbols, 2 to 16
 )";
 
 const char* const decoder_options = R"(
 p-insert           real   1e-3   probability of an insertion before a bit
-p-delete           real   1e-3   probability that a bit is dropped
+p-delete           real   1e-3   probability that a bit is deleted
 p-substitute       real   0      probability that a transmitted bit is flipped
-mode               framed|stream   framed  stream: frames follow one another without marks, and the decoder finds them
-soft-input         hard|float      hard    hard: a channel symbol per byte; float: the probability that a 1 was received, or with an alphabet above 2 the likelihood of each symbol
-output             symbols|posteriors|extrinsics|llr  symbols  posteriors, extrinsics: q floats per symbol; llr: log2 q signed bytes per symbol
-precision          float|double|mixed        float     mixed: lattices in float, all else in double
-form               linear|corridor           linear    linear: exact and faster; corridor: the decoder of Briffa (2014)
-storage            auto|global|local         auto      with form corridor: branch metrics of a whole frame (global), or of one position, computed twice (local)
-receiver           corridor|lattice|trellis  corridor  with form corridor: computation of branch metrics; lattice and trellis on the CPU only
+mode               framed|stream   framed  how the input is divided into frames; framed: by --lengths; stream: frames follow one another without frame markers, and the decoder finds them
+soft-input         hard|float      hard    format of the input; hard: one channel symbol per byte; float: the probability that a 1 was received or, with an alphabet above 2, the likelihood of each symbol
+output             symbols|posteriors|extrinsics|llr  symbols  output for each symbol; posteriors, extrinsics: q floats; llr: log2 q signed bytes
+precision          float|double|mixed        float     number format of the decoder; mixed: lattices in float, everything else in double
+form               linear|corridor           linear    form of the decoder; linear: exact and faster; corridor: as in Briffa (2014)
+storage            auto|global|local         auto      with form corridor: store the branch metrics of a whole frame (global), or of one position and compute them twice (local)
+receiver           corridor|lattice|trellis  corridor  with form corridor: how branch metrics are computed; lattice and trellis run on the CPU only
 insertion-cap      int    2      with receiver trellis: largest number of insertions before a bit
-state-threshold    real   0      with form corridor: boundary metrics below this part of the largest count as 0
-lattice-threshold  real   0      with form corridor: lattice values below this part of the largest in their row count as 0
+state-threshold    real   0      with form corridor: boundary metrics below this fraction of the largest count as 0
+lattice-threshold  real   0      with form corridor: lattice values below this fraction of the largest value in their row count as 0
 mn-min             int    0      with form corridor: smallest drift change per symbol
-mn-max             int    0      with form corridor: largest drift change per symbol; both 0: from --exclusion
-start-first        int    0      drift of start-prior's first entry
+mn-max             int    0      with form corridor: largest drift change per symbol; if --mn-min and --mn-max are 0, the range follows from --exclusion
+start-first        int    0      drift to which the first entry of start-prior belongs
 start-prior        text   -      weights of the drifts at a frame's start, comma separated, such as 0.5,0.5
-end-first          int    0      drift of end-prior's first entry
+end-first          int    0      drift to which the first entry of end-prior belongs
 end-prior          text   -      weights of the drifts at a frame's end, comma separated
-exclusion          real   1e-10  probability of the drifts that are not considered
-lookahead          int    0      with mode stream: symbols used after each frame; 0: chosen from the channel
-acquire            int    0      with mode stream: number of initial items at which the first frame may begin; 0: it begins at the first
+exclusion          real   1e-10  total probability of the drifts that are not considered
+lookahead          int    0      with mode stream: number of symbols after each frame that its decoding uses; 0: chosen from the channel
+acquire            int    0      with mode stream: number of initial items within which the first frame begins; 0: the first frame begins at the first item
 positive-bit       0|1    0      with output llr: the bit that a positive value means
 )";
 
 const char* const reads_options = R"(
-reads       int    1  with mode framed: received copies of each frame, 1 to 256, which are decoded together
-passes      int    2  with several reads: number of times that each is decoded
+reads       int    1  with mode framed: number of received copies of each frame, 1 to 256, which are decoded together
+passes      int    2  with several reads: number of times that each read is decoded
 )";
 
 const char* const ber_options = R"(
-range       text   -     probabilities, each that of an insertion and of a deletion, in place of --p-insert and --p-delete: values and ranges A:STEP:B, comma separated
+range       text   -     values and ranges A:STEP:B, comma separated; each value replaces both --p-insert and --p-delete
 min-errors  count  2000  a point ends after this many wrong symbols; 0: only after --max-frames
 max-frames  count  3000  a point ends after this many frames
 )";
@@ -96,9 +96,9 @@ sync_code code_of(const option_values& values)
                           ? codebook_marker(q, N, values.text("marker"), seed)
                           : codebook_davey_mackay(n, q, N, seed);
     if (code.n() != n) {
-        refuse_option("n",
-                      std::to_string(n),
-                      std::to_string(code.n()) + ", log2 q plus the length of --marker");
+        throw usage_error("--n is " + std::to_string(n) + ": allowed is " +
+                          std::to_string(code.n()) +
+                          ", which is log2 q plus the length of --marker");
     }
     return code;
 }
@@ -212,7 +212,7 @@ frame_lengths lengths_of(const std::string& path)
     };
 }
 
-// A decoder of frames. In framed mode the caller gives the length of each frame; in
+// A decoder of frames. In framed mode, --lengths has the length of each frame; in
 // stream mode the decoder finds the frames. \tparam Decoder sync_decoder or
 // sync_reads_decoder
 template <class Decoder>
@@ -270,7 +270,7 @@ public:
         if (d_length && !d_gathered.empty()) {
             std::cerr << "gpufec: the input ends in the middle of a frame, after "
                       << d_gathered.size() / rates.item_bytes << " of its " << *d_length
-                      << " items: these are decoded as a shorter frame\n";
+                      << " items, which are decoded as a shorter frame\n";
             d_length = d_gathered.size() / rates.item_bytes;
         }
         d_ended = true;
@@ -311,7 +311,7 @@ public:
             !d_framed && d_frames > 0 && rest > d_decoder->window().last) {
             std::cerr << "gpufec: the input ends in the middle of a frame, after about "
                       << rest << " of its " << d_frame_bits
-                      << " items: these are dropped\n";
+                      << " items, which are dropped\n";
         }
         if (d_loose > 0) {
             std::cerr << "gpufec: " << d_loose
@@ -385,7 +385,7 @@ private:
     }
 
     // Pushes the gathered items if they are a complete frame. Returns false if a complete
-    // frame remains, because the decoder cannot take it now.
+    // frame remains, because the decoder cannot accept it yet.
     bool push_gathered()
     {
         while (d_length && d_gathered.size() == *d_length * rates.item_bytes) {
@@ -397,9 +397,9 @@ private:
         return true;
     }
 
-    // Takes items of the current frame and returns their number. A frame whose items are
-    // all available is pushed without a copy if the decoder takes it; other frames are
-    // gathered. Items after the last frame are only counted.
+    // Consumes items of the current frame and returns their number. A frame whose items
+    // are all available is pushed without a copy if the decoder accepts it; other frames
+    // are gathered. Items after the last frame are only counted.
     std::size_t take(const std::byte* items, std::size_t count)
     {
         if (!d_length) {
@@ -415,8 +415,8 @@ private:
         return n;
     }
 
-    // Reads the rest of --lengths, but at most a million lengths. Returns the number of
-    // lengths without a frame in the input.
+    // Reads the remaining lengths of --lengths, but at most a million. Returns the number
+    // of lengths without a frame in the input.
     std::uint64_t missing_lengths()
     {
         std::uint64_t count = 0;
@@ -526,7 +526,7 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
 
 // ---- gpufec ber ----
 
-// Parses --range: probabilities and ranges of them, separated by commas.
+// Parses --range, a comma separated list of probabilities and ranges of probabilities.
 std::vector<double> parse_probabilities(const std::string& text)
 {
     std::vector<std::string> parts;
@@ -612,22 +612,22 @@ decoder_trait sync_trait()
         "Decodes frames of random symbols from the channel that the options describe.",
         "",
         R"(
-# How fast this machine decodes Davey and MacKay's code
+# Measure the decoding rate of Davey and MacKay's code
 gpufec bench sync --seconds 1
-# A stream in which frames are found
+# Measure the decoding rate of a stream in which the decoder finds the frames
 gpufec bench sync --mode stream --frame-symbols 50 --seconds 1 --runs 3
 )"
     };
     t.make_bench = make_bench;
     t.ber = { "Encodes random symbols, inserts, deletes and flips bits, decodes, "
-              "and counts wrong symbols and frames. The decoder is given the channel's "
+              "and counts wrong symbols and frames. The decoder uses the channel's "
               "probabilities. Errors come in bursts, so the deviation of the error rate "
               "is estimated from the differences between frames.",
               std::string(reads_options) + ber_options,
               R"(
-# Symbol error rates of a random codebook
+# Simulate the symbol error rates of a random codebook
 gpufec ber sync --codebook random --range 1e-2,3e-2 --max-frames 100 --json rates.json
-# The same if each frame is received twice
+# Simulate frames that are received twice
 gpufec ber sync --codebook random --range 0.06 --reads 2 --max-frames 50
 )" };
     t.make_simulation = [](const option_values& values, json& code) {
@@ -637,17 +637,17 @@ gpufec ber sync --codebook random --range 0.06 --reads 2 --max-frames 50
         "Decodes received items from IN to symbols in OUT, or to the format of --output. "
         "An item is one byte or, with --soft-input float, one float, or as many floats "
         "as an alphabet above 2 has symbols. Symbols are bytes up to q = 256, else "
-        "16 bits, little-endian. With --mode stream the decoder finds the frames. With "
-        "--mode framed the file of --lengths has the received length of each frame. "
-        "With --reads the reads of a frame follow one another, each with its own "
+        "16 bits, little-endian. With --mode stream, the decoder finds the frames. With "
+        "--mode framed, the file of --lengths has the received length of each frame. "
+        "With --reads, the reads of a frame follow one another, each with its own "
         "length.",
-        std::string("lengths file - with mode framed: file of the received lengths, "
+        std::string("lengths file - with mode framed: file with the received lengths, "
                     "separated by white space") +
             reads_options,
         R"(
-# A stream in which frames are found
+# Decode a stream in which the decoder finds the frames
 gpufec decode sync --mode stream received.bits symbols.out
-# Frames, with a file of their lengths
+# Decode frames whose lengths are in a file
 gpufec decode sync --lengths lengths.txt received.bits symbols.out
 )"
     };
@@ -657,7 +657,7 @@ gpufec decode sync --lengths lengths.txt received.bits symbols.out
         "channel symbols, one per byte. Values of q or more are taken modulo q.",
         "",
         R"(
-# Channel symbols, for a channel that inserts and deletes bits
+# Encode to channel symbols, for a channel that inserts and deletes bits
 gpufec encode sync symbols.bin sent.bits
 # Encode and decode
 gpufec encode sync symbols.bin - | gpufec decode sync --mode stream - symbols.out

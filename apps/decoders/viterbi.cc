@@ -25,18 +25,18 @@ namespace {
 
 const char* const code_options = R"(
 constraint-length  int                 -     K, 3 to 9; the default is 7
-polynomials        text                -     octal, comma separated, with the newest bit most significant; a negative one inverts its output; the default is 171,133
+polynomials        text                -     generator polynomials in octal, comma separated, with the newest bit most significant; a negative polynomial inverts its output; the default is 171,133
 puncturing         text                -     one string of 0 and 1 per output, comma separated: DVB rate 3/4 is 101,110
-termination        streaming|terminated|truncated|tailbiting  -  the default is that of the preset, or streaming without one
+termination        streaming|terminated|truncated|tailbiting  -  trellis termination; the default is that of the preset or, without a preset, streaming
 frame-bits         int                 0     information bits per frame; 0 with termination streaming
 )";
 
 const char* const decoder_options = R"(
-soft-input         int8|float|packed4|uint8  int8  format of soft values; uint8: offset binary, 128 stands for 0
+soft-input         int8|float|packed4|uint8  int8  format of soft values; uint8: offset binary, in which 128 stands for 0
 soft-scale         real                32    int8 steps per unit of float values
-decode-length      int                 0     D, stages decoded per parallel block; 0: chosen for the code
-overlap            int                 0     L, further stages on either side of a parallel block; 0: chosen for the code
-cuda-kernel        auto|pbvd|registers|fused  auto  all kernels give the same bits
+decode-length      int                 0     D, number of stages decoded per parallel block; 0: chosen for the code
+overlap            int                 0     L, number of further stages on either side of a parallel block; 0: chosen for the code
+cuda-kernel        auto|pbvd|registers|fused  auto  CUDA kernel; all kernels decode the same bits
 positive-bit       0|1                 1     the bit that a positive soft value means: 1 in gr-fec and SatDump
 )";
 
@@ -44,11 +44,11 @@ const char* const ber_options = R"(
 range        text   2:0.5:4  Eb/N0 in dB: A:STEP:B, one value, or inf for no noise
 min-errors   count  100      a point ends after this many wrong bits; 0: only after --max-bits
 max-bits     count  1e8      a point ends after this many information bits
-amplitude    real   32       int8 steps of a value without noise; packed4 has 4.4 steps for 32
+amplitude    real   32       amplitude of a noiseless soft value in int8 steps; 32 corresponds to 4.4 steps of packed4
 reference    flag   -        also decode the same noise by maximum likelihood, without parallel blocks
 positions    flag   -        count error events by position in a parallel block
-sim-threads  int    0        threads that make noise and decode the reference; 0: as many as --threads
-channel      auto|host|device  auto  where data and noise are made and errors are counted; auto: on the CUDA device that decodes; on the host if the CPU or several devices decode, with --reference, and with --soft-input float or uint8
+sim-threads  int    0        number of threads that generate noise and decode the reference; 0: the value of --threads
+channel      auto|host|device  auto  where data and noise are generated and errors are counted; auto: on the CUDA device that decodes; on the host if the CPU or several devices decode, with --reference, and with --soft-input float or uint8
 )";
 
 std::string preset_option()
@@ -250,7 +250,7 @@ public:
         }
         const double rate = estimate().rate();
         std::cerr << std::setprecision(3) << "gpufec: Channel bit error rate " << rate
-                  << ", noise would show " << noise << "\n";
+                  << "; noise alone would show " << noise << "\n";
         return json::object({ { "channel_error_rate", rate },
                               { "noise_error_rate", noise },
                               { "wrong_code", !d_decoder->verdict().empty() } });
@@ -258,12 +258,12 @@ public:
 };
 
 const char* const decode_options = R"(
-unpacked            flag             -        one bit per byte in OUT
-lock                off|auto         off      auto: find where pairs, puncturing periods and terminated frames begin
-lock-constellation  bpsk|qpsk|oqpsk  bpsk     ambiguities to search; qpsk: also rotations by 90 degrees and exchanged I and Q; oqpsk: also I or Q late by a symbol
+unpacked            flag             -        write one bit per byte to OUT
+lock                off|auto         off      auto: find where pairs of soft values, puncturing periods and terminated frames begin
+lock-constellation  bpsk|qpsk|oqpsk  bpsk     constellation, whose ambiguities are searched; qpsk: also rotations by 90 degrees and exchanged I and Q; oqpsk: also I or Q late by a symbol
 lock-first-item     i|q              i        which of a symbol's two soft values comes first
 lock-presets        text             -        names of further codes to search for, comma separated
-lock-memory         count            1000000  soft values kept while searching
+lock-memory         count            1000000  number of soft values that are kept during the search
 )";
 
 std::vector<std::string> names_in(const std::string& text)
@@ -314,7 +314,7 @@ public:
             frame && lock.locked ? (d_values - lock.first_value) % frame : 0;
         if (rest > 0) {
             std::cerr << "gpufec: the input ends in the middle of a frame, after " << rest
-                      << " of its " << frame << " soft values: these are dropped\n";
+                      << " of its " << frame << " soft values, which are dropped\n";
         }
         return json::object({ { "locks", lock.locks },
                               { "dropped", lock.dropped },
@@ -454,7 +454,7 @@ json to_json(const position_test& t)
                           { "p_value", t.p_value } });
 }
 
-// Returns the distance spectrum, from which the union bound follows; nothing for a
+// Returns the distance spectrum, from which the union bound follows; nullopt for a
 // catastrophic code.
 std::optional<distance_spectrum> spectrum_of(const conv_code& code)
 {
@@ -572,54 +572,55 @@ decoder_trait viterbi_trait()
     t.code_options = preset_option() + code_options;
     t.decoder_options = std::string(decoder_options) + run_options_help;
     t.bench = { "Decodes noisy data (Eb/N0 5 dB).", "", R"(
-# How fast this machine decodes the CCSDS code
+# Measure the decoding rate of the CCSDS code
 gpufec bench viterbi --preset ccsds --seconds 1
-# On two threads of the CPU, with a report as JSON
+# Measure the rate of two CPU threads, and write a report as JSON
 gpufec bench viterbi --backend cpu --threads 2 --seconds 1 --runs 3 --json rate.json
 )" };
     t.make_bench = make_bench;
-    t.ber = {
-        "Encodes random data, sends it as BPSK over an AWGN channel, decodes, and "
-        "counts wrong bits and frames. Eb is the energy of all sent values, those "
-        "of frame tails included, per information bit. Theory is the union bound on "
-        "maximum likelihood from the code's distance spectrum. The 95 % intervals "
-        "take into account that a Viterbi decoder errs in bursts.",
-        ber_options,
-        R"(
-# Error rates of the CCSDS code, as a table and as JSON
+    t.ber = { "Encodes random data, sends it as BPSK over an AWGN channel, decodes, and "
+              "counts wrong bits and frames. Eb is the energy of all sent values, "
+              "including those "
+              "of frame tails, per information bit. Theory is the union bound on "
+              "maximum likelihood decoding from the code's distance spectrum. The 95 % "
+              "intervals "
+              "take into account that the errors of a Viterbi decoder come in bursts.",
+              ber_options,
+              R"(
+# Simulate the error rates of the CCSDS code, and write them as a table and as JSON
 gpufec ber viterbi --preset ccsds --range 3:0.5:4 --max-bits 1e6 --json rates.json
-# A picture of the error rates of DVB-S at rate 3/4
+# Draw the error rates of DVB-S at rate 3/4
 gpufec ber viterbi --preset dvb_3_4 --range 3:0.5:5 --max-bits 1e6 --plot rates.png
-)"
-    };
+)" };
     t.make_simulation = [](const option_values& values, json& code) {
         return std::make_unique<viterbi_simulation>(values, code);
     };
     t.decode = {
         "Decodes soft values (see --positive-bit) from IN to bits in OUT, "
         "packed eight per byte, the first most significant; each frame is "
-        "padded to a byte. At the end it reports the channel's bit error rate, "
+        "padded to a byte. At the end, the command reports the channel's bit error rate, "
         "estimated by re-encoding decoded bits, and warns if this is the rate of "
         "noise, as with a wrong code. If all polynomials have an odd number of "
         "ones, like 171 and 133, a wrong sign inverts the output without a "
-        "warning. With --lock auto it finds the phase of the input and reports it.",
+        "warning. With --lock auto, the command finds and reports the phase of the "
+        "input.",
         decode_options,
         R"(
-# A file of soft values, a signed byte each, as SatDump writes it
+# Decode a file of soft values, one signed byte each, as SatDump writes it
 gpufec decode viterbi --preset ccsds coded.s8 decoded.bin
-# The same if it is not known with which value a pair begins
+# Decode a recording that may begin in the middle of a pair of soft values
 gpufec decode viterbi --preset ccsds --lock auto recording.soft decoded.bin
-# From a pipe to a pipe
+# Encode and decode through pipes
 gpufec encode viterbi --preset dvb_3_4 message.bin - | gpufec decode viterbi --preset dvb_3_4 - decoded.bin
 )"
     };
     t.encode = { "Encodes bits, packed eight per byte, the first most significant. Each "
-                 "frame begins at a byte.",
+                 "frame begins at a byte boundary.",
                  bit_encoder_options("int8|float|uint8", "1"),
                  R"(
-# Soft values that decode takes with the same options
+# Encode to soft values, which decode accepts with the same options
 gpufec encode viterbi --preset ccsds message.bin coded.s8
-# Coded bits, packed, of rate 3/4
+# Encode to packed bits at rate 3/4
 gpufec encode viterbi --preset dvb_3_4 --output packed message.bin coded.bin
 # Encode and decode, with one bit per byte
 gpufec encode viterbi --unpacked bits.bin - | gpufec decode viterbi --unpacked - bits.out

@@ -49,7 +49,7 @@ def option_rows(table):
 
 
 def alone(described):
-    """Returns the commands that take no decoder."""
+    """Returns the names of the commands that have no decoder as an argument."""
     return [words[1] for words in (line["name"].split() for line in described["lines"])
             if len(words) == 2]
 

@@ -89,7 +89,7 @@ def draw_bounds(axes, x, bounds, color):
 
 
 def draw_other(axes, points, member, label, color):
-    """Draws the bit error rates of another decoder on the same noise."""
+    """Draws the bit error rates that another decoder has with the same noise."""
     both = [p for p in points if member in p and p[member]["errors"] > 0]
     if both:
         axes.plot([p["ebn0_db"] for p in both], [p[member]["ber"] for p in both], "x",
@@ -214,7 +214,7 @@ def main():
     parser.add_argument("results", nargs="+", metavar="RESULT.json")
     parser.add_argument("png", metavar="PLOT.png")
     parser.add_argument("--label", action="append", default=[],
-                        help="label of a result, in the order of the results, instead of its code")
+                        help="label of a result instead of its code; may be given once per result")
     parser.add_argument("--format",
                         help="format of the picture, instead of the extension of its name")
     arguments = parser.parse_args()

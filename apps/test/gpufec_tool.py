@@ -21,7 +21,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "apps" / "scripts"
-TIMEOUT_S = 180 # limit for one call or condition, below the 300 s of ctest for a whole file
+TIMEOUT_S = 180 # limit for one call or condition; ctest stops a whole file after 300 s
 
 
 class tools:
@@ -111,7 +111,7 @@ class terminal:
             raise TimeoutError(f"the terminal still shows {self.seen[-500:]!r}")
         try:
             found = os.read(self._end, 1 << 16)
-        except OSError: # the other end is closed
+        except OSError: # the tool has closed its end
             found = b""
         self.seen += found.decode(errors="replace")
         return bool(found)
@@ -120,7 +120,7 @@ class terminal:
         end = time.monotonic() + TIMEOUT_S
         while not re.search(pattern, self.seen):
             if not self._read() or time.monotonic() > end:
-                raise AssertionError(f"no {pattern!r} in {self.seen[-500:]!r}")
+                raise AssertionError(f"the terminal shows no {pattern!r}: {self.seen[-500:]!r}")
 
     def finish(self):
         """Waits for the end of the process; returns its status and its output to a pipe."""
@@ -136,13 +136,13 @@ PROGRESS = r"\r\033\[K *[\d.]+ " # a progress line with the figures of a point
 # ---- conditions ----
 
 def wait_until(condition, process):
-    """Waits until a condition holds; raises an AssertionError if the process ends before."""
+    """Waits until a condition holds; raises an AssertionError if the process ends earlier."""
     end = time.monotonic() + TIMEOUT_S
     while not condition():
         if process.poll() is not None:
             raise AssertionError(f"the process has ended with status {process.returncode}")
         if time.monotonic() > end:
-            raise TimeoutError(f"after {TIMEOUT_S} s")
+            raise TimeoutError(f"the condition does not hold after {TIMEOUT_S} s")
         time.sleep(0.005)
 
 
@@ -201,7 +201,7 @@ def crc8(data):
 
 def bbframes(packets, k_bytes, count):
     """Returns the first `count` BBFRAMEs, each of `k_bytes` bytes, of a transport stream
-    (EN 302 307-1, 5.1), not scrambled."""
+    (EN 302 307-1, 5.1), without scrambling."""
     stream, before = b"", 0
     for packet in packets:
         stream += bytes([before]) + packet[1:]

@@ -33,7 +33,7 @@ def check_channel(test, decoder):
         test.assertEqual(result.returncode, 2)
         test.assertIn(b'--channel is "device": allowed are auto and host', result.stderr)
     result = run(*call, "--channel", "device")
-    if result.returncode: # no GPU here
+    if result.returncode: # this machine has no GPU
         test.assertEqual(result.returncode, 1)
         test.assertIn(b"CUDA", result.stderr)
     else:
@@ -146,7 +146,7 @@ class qa_ber(unittest.TestCase):
         self.assertEqual(point["errors"], 0)
         self.assertGreaterEqual(point["bits"], 1e6)
 
-    def test_CatastrophicCode_HasNoTheory(self):
+    def test_CatastrophicCode_HasNoUnionBound(self):
         """The polynomials 1 + D² and 1 + D have the common factor 1 + D. A message says that there
         is no union bound, and the report has none."""
         result = run("ber", "viterbi", "--backend", "cpu", "--constraint-length", "3",

@@ -42,7 +42,7 @@ class qa_decode_ldpc(unittest.TestCase):
         return run("decode", "ldpc", "--backend", "cpu", "--code-file", self.code,
                    "--output", "codeword", *arguments, **keywords)
 
-    def test_Files_AreDecoded(self):
+    def test_InputFile_IsDecodedToOutputFile(self):
         source, sink = (os.path.join(self.folder.name, n) for n in ("in", "out"))
         with open(source, "wb") as file:
             file.write(self.soft + b"\1\2\3")  # an incomplete frame is dropped
@@ -271,7 +271,7 @@ class qa_decode_symbols(unittest.TestCase):
         self.assertEqual(len(out.stdout), 4026)
         for data, words in ((b"", b"WARNING: standard input is empty"),
                             (b"x", b"the last 1 bytes of the input are not a whole item"),
-                            (bytes(8), b"after 1 of its 32400 items: these are dropped, and nothing")):
+                            (bytes(8), b"after 1 of its 32400 items, which are dropped; nothing")):
             out = run("decode", "ldpc", "--soft-input", "symbols", "--output", "ts", "-", "-",
                       input=data)
             self.assertEqual((out.returncode, out.stdout), (0, b""))
@@ -311,7 +311,7 @@ class qa_decode_symbols(unittest.TestCase):
 
 
 class qa_circulants(unittest.TestCase):
-    def test_AlistConvertedToBaseMatrix_DecodesAlike(self):
+    def test_AlistConvertedToBaseMatrix_DecodesToSameMessages(self):
         with tempfile.TemporaryDirectory() as folder:
             alist, base = folder + "/alist", folder + "/base"
             with open(alist, "w") as file:
@@ -335,14 +335,14 @@ class qa_circulants(unittest.TestCase):
             self.assertEqual(decoded[0], bytes([0b01100000, 0]))
             result = run("circulants", alist, alist)
             self.assertEqual(result.returncode, 2)
-            self.assertIn(b"allowed are other files than IN", result.stderr)
+            self.assertIn(b"allowed are files other than IN", result.stderr)
             with open(alist) as file:
                 self.assertEqual(file.read(), CIRCULANTS)
             result = run("circulants", "--lifting", "3", alist, base)
             self.assertEqual(result.returncode, 2)
             self.assertIn(b"--lifting is 3: it does not divide the 2 checks", result.stderr)
 
-    def test_StandardsAndPositions_AreAcceptedOrRefused(self):
+    def test_WrongRatesAndPositions_AreRefusedByName(self):
         result = run("ber", "ldpc", "--backend", "cpu", "--standard", "nr", "--frame-size",
                      "bg2 z8", "--rate", "10/20", "--punctured", "150,160-162",
                      "--shortened", "16-19", "--range", "8", "--max-frames", "50", "--json", "-")

@@ -71,7 +71,7 @@ class qa_decode_sync(unittest.TestCase):
             self.assertAlmostEqual(sum(row), 1, places=5)
 
     def test_CertainLikelihoods_EqualHardSymbols(self):
-        """Likelihoods that exclude all symbols except one give the output of hard symbols. Some
+        """Likelihoods that exclude all symbols except one decode like hard symbols. Some
         buffers of the tool end within an item, because an item has several floats."""
         repeats = 200
         with open(self.lengths, "w") as file:
@@ -194,7 +194,7 @@ class qa_decode_sync(unittest.TestCase):
             result = self.decode("--mode", "stream", input=self.received[:-cut])
             self.assertEqual(len(result.stdout), (self.FRAMES - 1) * self.SYMBOLS)
             self.assertRegex(result.stderr.decode(), "in the middle of a frame, after about "
-                             f"1?{160 - cut} of its 160 items: these are dropped")
+                             f"1?{160 - cut} of its 160 items, which are dropped")
 
     def test_EmptyInput_GivesEmptyOutput(self):
         result = self.decode("--mode", "stream", input=b"")

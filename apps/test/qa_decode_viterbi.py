@@ -26,7 +26,7 @@ class qa_decode(unittest.TestCase):
         self.bits = [generator.getrandbits(1) for _ in range(20011)]
         self.soft = bytes(32 if c else 256 - 32 for c in encode_k7(self.bits))
 
-    def test_Files_AreDecoded(self):
+    def test_InputFile_IsDecodedToOutputFile(self):
         with tempfile.TemporaryDirectory() as folder:
             source, sink = os.path.join(folder, "in"), os.path.join(folder, "out")
             with open(source, "wb") as file:
@@ -155,7 +155,7 @@ class qa_wrong_code(unittest.TestCase):
         self.assertTrue(self.judge(whole)["wrong_code"])
         self.assertTrue(self.judge(noise, "--soft-input", "float", kind="f")["wrong_code"])
 
-    def test_LockWithUnknownPhase_IsFound(self):
+    def test_UnknownPhase_IsFoundByLock(self):
         soft = array.array("b", self.with_errors(0.02)[1:]).tobytes()
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "report.json")
@@ -177,7 +177,7 @@ class qa_wrong_code(unittest.TestCase):
         self.assertIn(b"WARNING: found no signal", none.stderr)
         self.assertEqual(none.stdout, b"")
 
-    def test_LockWithFrames_IsFound(self):
+    def test_FramesAtUnknownPhase_AreFoundByLock(self):
         bits = [self.generator.getrandbits(1) for _ in range(40 * 210)]
         coded = []
         for first in range(0, len(bits), 210):

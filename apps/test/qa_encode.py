@@ -3,8 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests of gpufec encode: gpufec decode returns the encoded data; formats, pace, reports and
-messages are right."""
+"""Tests of gpufec encode: whether gpufec decode returns the encoded data, and tests of formats,
+pace, reports and messages."""
 
 import json
 import os
@@ -113,7 +113,7 @@ class qa_encode(unittest.TestCase):
         good = ["--standard", "wifi", "--psdu-bytes", "100", "--symbol-bits", "104"]
         for command in "encode", "decode":
             for wrong, text in ((good[:4], b"--symbol-bits"), (good[2:], b"--standard wifi"),
-                                (good + ["--shortened", "3"], b"no --shortened"),
+                                (good + ["--shortened", "3"], b"allowed without --shortened"),
                                 (good[:5] + ["0"], b"--symbol-bits is"),
                                 (good + ["--rate", "7/8"], b"rate")):
                 result = run(command, "ldpc", *wrong, "-", "-", input=b"")
@@ -158,7 +158,7 @@ class qa_encode(unittest.TestCase):
             self.assertEqual(pathlib.Path(self.path("out")).read_bytes(), self.data, command)
 
     def test_Pace_CountsInformationBits(self):
-        """Frames of one bit are padded to a byte each: 600 at 1 kb/s take 0.6 s."""
+        """Frames of one bit are padded to a byte each: 600 frames at 1 kb/s take 0.6 s."""
         coded = check_pace(self, 0.6, "encode", "viterbi", "--termination", "truncated",
                            "--frame-bits", "1", "--pace", "1000", "-", "-", input=bytes(600))
         self.assertEqual(len(coded), 2 * 600)
@@ -185,7 +185,7 @@ class qa_encode(unittest.TestCase):
                 1, "encode", decoder, "-", "/dev/full", data=self.data[:4050 * 4026 // 450 // 3]))
             self.assertIn("nowhere: No such file", error_of(1, "encode", decoder, "nowhere", "out"))
         for decoder, frame in (("ldpc", 4050), ("sync", 210), ("bch", 4026)):
-            self.assertIn(f"after 1 of its {frame} items: these are dropped, and nothing is",
+            self.assertIn(f"after 1 of its {frame} items, which are dropped; nothing is",
                           error_of(0, "encode", decoder, "-", "-", data=b"x"))
             self.assertIn("in the middle of a frame, after 7 of its", error_of(
                 0, "encode", decoder, "-", "out", data=self.data[:frame + 7]))

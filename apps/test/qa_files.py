@@ -87,9 +87,9 @@ class qa_files(unittest.TestCase):
             self.assertIn("WARNING: in is empty", errors_of(b"", *words))
         self.assertIn("in ends in the middle of a frame, after 5 of its 16200 items",
                       errors_of(bytes(16205), *short))
-        self.assertIn("16199 of its 16200 items: these are dropped, and nothing is decoded",
+        self.assertIn("16199 of its 16200 items, which are dropped; nothing is decoded",
                       errors_of(bytes(16199), *short))
-        self.assertEqual(errors_of(bytes(2 * 16200), *short), "gpufec: 2 frames, 1.0 iterations\n")
+        self.assertEqual(errors_of(bytes(2 * 16200), *short), "gpufec: 2 frames, 1.0 iterations on average\n")
         self.assertIn("after 4 of its 200 items", errors_of(self.soft[:404], *frames))
         self.assertIn("after 1 of its 67 items", errors_of(  # 100 stages have 134 values of 4 bits
             bytes(68), *frames, "--puncturing", "101,110", "--soft-input", "packed4"))
@@ -357,7 +357,7 @@ class qa_files(unittest.TestCase):
 
     def test_EndlessLengthsFiles_AreReadOnlyAsFarAsNeeded(self):
         """A file without numbers is refused. Numbers beyond the input cause a warning."""
-        # AddressSanitizer reserves terabytes of address space, so its own option sets the limit.
+        # AddressSanitizer reserves terabytes of address space, so its own option sets the memory limit.
         sanitized = b"__asan_init" in pathlib.Path(tools.plain).read_bytes()
         options = ":".join([*filter(None, [os.environ.get("ASAN_OPTIONS")]),
                             "hard_rss_limit_mb=512"])

@@ -52,7 +52,7 @@ class qa_plot(unittest.TestCase):
                 *line.get_data(), bars[0].get_segments())]
         return axes, curves
 
-    def test_Ldpc_HasFramesAndBitsWithIntervals(self):
+    def test_LdpcReport_HasFramesAndBitsWithIntervals(self):
         axes, curves = self.draw(self.OPTIONS, self.FRAMES)
         self.assertEqual(set(curves), {"frames", "bits", "no errors seen: upper bound, 95 %"})
         x, y, low, high = curves["frames"][2]
@@ -80,7 +80,7 @@ class qa_plot(unittest.TestCase):
                               self.SYMBOLS)
         self.assertEqual([(x, y) for x, y, *_ in curves[bound]], [(1e-5, 0.03)])
 
-    def test_NoErrorsAtAll_IsDrawn(self):
+    def test_ReportWithoutAnyErrors_IsDrawnAsBounds(self):
         _, curves = self.draw(self.OPTIONS, self.FRAMES[3:])
         self.assertEqual(len(curves["no errors seen: upper bound, 95 %"]), 2)
 

@@ -93,7 +93,7 @@ class qa_resumed(unittest.TestCase):
         whole = self.report()
         cut = json.loads(json.dumps(whole))
         cut["complete"] = False
-        cut["points"][0]["errors"] = 12345 # shows that this point is not simulated again
+        cut["points"][0]["errors"] = 12345 # would change if this point were simulated again
         cut["points"][1]["complete"] = False
         del cut["points"][2]
         with open(self.path, "w") as file:
@@ -133,7 +133,7 @@ class qa_resumed(unittest.TestCase):
         os.remove(self.path)
         self.assertEqual(run(*self.CALL, "--resume", self.path).returncode, 1)
 
-    def test_ReportOfAnotherVersion_IsRefusedWithBothVersions(self):
+    def test_ReportOfAnotherVersion_IsRefusedWithNamesOfBothVersions(self):
         report = self.report()
         report["environment"]["version"] = "0.0.7"
         with open(self.path, "w") as file:
@@ -153,10 +153,10 @@ class qa_resumed(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn(b"16 MiB", result.stderr)
 
-    def test_PointsOutsideTheRange_Stay(self):
+    def test_PointsOutsideRange_StayInReport(self):
         points = self.report()["points"]
         self.assertEqual(run(*self.CALL, "--json", self.path).returncode, 0)
-        for _ in range(2):  # the second run finds all points in the report
+        for _ in range(2):  # the earlier report of the second run has all points
             call = [*self.over("0:1.5:3"), "--json", self.path]
             self.assertEqual(run(*call, "--resume", self.path).returncode, 0)
             with open(self.path) as file:
@@ -164,7 +164,7 @@ class qa_resumed(unittest.TestCase):
             self.assertEqual([p["ebn0_db"] for p in report["points"]], [0, 1, 1.5, 2, 3])
             self.assertEqual([p for p in report["points"] if p["ebn0_db"] in (1, 2, 3)], points)
 
-    def test_FullDisk_KeepsTheReport(self):
+    def test_FullDisk_KeepsSavedReport(self):
         self.assertEqual(run(*self.CALL, "--json", self.path).returncode, 0)
         before = pathlib.Path(self.path).read_bytes()
         with full_disk() as limits:
@@ -177,7 +177,7 @@ class qa_resumed(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder.name), ["report.json"])
 
     def check_killed(self, number, *more):
-        """Sends a signal after the first point is saved; returns the status, the report and
+        """Sends a signal after the tool has saved the first point; returns the status, the report and
         stderr."""
         with start("ber", "viterbi", "--backend", "cpu", "--range", "1:11:12", "--min-errors",
                    "100", "--max-bits", "1e12", "--json", self.path, *more,

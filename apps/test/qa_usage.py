@@ -29,7 +29,7 @@ class qa_usage(unittest.TestCase):
 
     def test_HelpOfBchMessages_NamesEachOutputOnce(self):
         text = run("encode", "bch", "--help").stdout.decode()
-        self.assertIn("packed or unpacked; bits, eight or one per byte", text)
+        self.assertIn("packed or unpacked; bits, eight per byte (packed) or one per byte", text)
         examples = [line for line in text.splitlines() if "gpufec encode bch --rate" in line]
         self.assertEqual([line for line in examples if "--scramble true" not in line], [])
 
@@ -127,7 +127,7 @@ class qa_usage(unittest.TestCase):
         self.check_refused("OUT", "decode", "sync", "a")
 
     def test_OptionsWithoutEffect_AreReported(self):
-        """A warning is printed exactly if other options make an option ineffective."""
+        """A warning is printed if, and only if, other options make an option ineffective."""
         symbols = "--soft-input=symbols"
         for decoder, option, others, effective in (
                 ("viterbi", "--lock-constellation=qpsk", "", "--lock=auto"),
@@ -237,7 +237,7 @@ class qa_info(unittest.TestCase):
             self.assertRegex(text, rf"  {size}(  |\n)")
             for rate in known:
                 self.assertIn(f"  {rate}", text)
-            if standard != "nr" or size in ("bg1 z2", "bg2 z384"): # NR has many: two are tested
+            if standard != "nr" or size in ("bg1 z2", "bg2 z384"): # two of the many sizes of NR are tested
                 result = run("encode", "ldpc", "--standard", standard, "--frame-size", size,
                              "--rate", known[-1], os.devnull, os.devnull)
                 self.assertEqual(result.returncode, 0, result.stderr)

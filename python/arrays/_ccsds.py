@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Receiver of CCSDS telemetry and telecommands for arrays: from soft symbols to transfer frames."""
+"""Decodes arrays of soft symbols of CCSDS telemetry and telecommands to transfer frames."""
 
 import numpy as np
 
@@ -52,13 +52,13 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
             binary, with 128 for 0)
         convolutional : inner convolutional code: "none" or a name of conv_presets()
         code : code of the frame: "none"; "ccsds-223" or "ccsds-239" (Reed-Solomon in the dual
-            basis), or these with "-conventional" after them (in the conventional basis); or,
-            without a convolutional code, "c2" or "ar4ja-K-rate" (LDPC), such as "ar4ja-1024-1/2", or
-            "tc-bch", "tc-bch-detect", "tc-ldpc-128" or "tc-ldpc-512" (telecommands)
+            basis), or either with the suffix "-conventional" (in the conventional basis); or,
+            without a convolutional code, "c2" or "ar4ja-K-rate" (LDPC), such as "ar4ja-1024-1/2",
+            or "tc-bch", "tc-bch-detect", "tc-ldpc-128" or "tc-ldpc-512" (telecommands)
         interleaving : number of Reed-Solomon codewords per frame, 1 to 8
-        frame_bytes : bytes of a transfer frame, 1 to 16384; 0: the longest of the code. Shorter
-            frames of Reed-Solomon have a virtual fill. With telecommand codes, the largest number
-            of bytes of a CLTU's frames; 0: 16384
+        frame_bytes : length of a transfer frame in bytes, 1 to 16384; 0: the longest of the code.
+            Shorter frames of Reed-Solomon have a virtual fill. With telecommand codes, the largest
+            number of bytes of a CLTU's frames; 0: 16384
         randomiser : "none", "short" (period of 255 bits) or "long" (131,071 bits, not with
             telecommand codes)
         differential : whether the bits are differentially encoded (NRZ-M), before the
@@ -71,18 +71,19 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
             degrees and exchanged I and Q; "oqpsk": also I and Q of a pair in consecutive symbols
         lock : phase search of the convolutional code, "auto" or "off"
         lock_presets : names of further convolutional codes to search for
-        drop_failed : whether frames that could not be decoded are dropped; without a code, those
-            without a marker
+        drop_failed : whether frames that could not be decoded are dropped; without a code,
+            frames without a marker are dropped
         max_iterations : largest number of LDPC iterations, 1 to 1000
-        batch : parallel blocks or LDPC codewords per batch; 0: chosen for the device
-        slots : batches in flight, 1 to 16
+        batch : number of parallel blocks or LDPC codewords per batch; 0: chosen for the device
+        slots : number of batches in flight, 1 to 16
         backend : "auto" (CUDA if it can be used, otherwise the CPU), "cuda" or "cpu"
         device : number of the CUDA device
-        threads : threads of the CPU backend, and threads that decode Reed-Solomon, 1 to 256
+        threads : number of threads of the CPU backend and of threads that decode Reed-Solomon, 1 to
+            256
         false_alarm : probability of a false lock per frame length of random bits; with telecommand
             codes, of a false start sequence per random bit
         flywheel : largest number of successive frames without a marker that are kept, 0 to 100
-        lock_memory : soft values that are stored during the phase search, 10^4 to 10^9
+        lock_memory : number of soft values that are stored during the phase search, 10^4 to 10^9
 
     Returns:
         The frames and a ccsds_status. The frames are a uint8 array of shape (frames, frame_bytes).
@@ -94,20 +95,20 @@ def ccsds_decode(values, convolutional="ccsds", code="ccsds-223", interleaving=1
           - orientation: orientation of the symbols, uint8 (frames,), as in the tag ccsds_frame
           - marker_correlation: 0 to 1, float64 (frames,)
           - corrected: corrected symbols per codeword, -1 if not correctable, int32 (frames,
-            interleaving); (frames, 0) without Reed-Solomon; with telecommand codes the corrected
+            interleaving); (frames, 0) without Reed-Solomon; with telecommand codes, the corrected
             bits of a CLTU, int32 (frames,)
           - tail_found: with telecommand codes, whether a tail sequence follows the CLTU, bool
             (frames,)
-          - iterations: with LDPC codes the number of iterations, uint32 (frames,)
+          - iterations: with LDPC codes, the number of iterations, uint32 (frames,)
           - channel_error_rate: bit error rate of the channel, estimated by the Viterbi decoder;
             NaN without a convolutional code
           - frame_count, failed_frame_count, corrected_symbol_count, missed_marker_count,
             lock_count, slip_count: as in ccsds_fec_receiver
-          - verdict: what seems wrong with the parameters, or "". A verdict is also issued as a
+          - verdict: the diagnosis of unsuitable parameters, or "". A verdict is also issued as a
             RuntimeWarning.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if values is not an array, or if arguments are missing or unknown
         RuntimeError : if backend is "cuda" and CUDA cannot be used
@@ -180,14 +181,14 @@ def _decode_ldpc(codewords, code, facts, drop_failed, **parameters):
 
 @named_arguments
 def ccsds_encode_cltu(frame, code="tc-bch", randomiser="short"):
-    """Encodes a transfer frame, or several, to a CLTU (CCSDS 231.0-B).
+    """Encodes one or more transfer frames to a CLTU (CCSDS 231.0-B).
 
     The CLTU has a start sequence, codewords, the last of which is filled with alternating bits, and
     a tail sequence, except with "tc-ldpc-512". The acquisition and idle sequences before and after
     the CLTU are not included; they are alternating bits, such as bytes of 0x55.
 
     Args:
-        frame : bytes of the frame, uint8 (bytes,), 1 to 16384, in host memory
+        frame : the 1 to 16384 bytes of the frame or frames, uint8 (bytes,), in host memory
         code : "tc-bch" or "tc-bch-detect" (both BCH (63,56)), "tc-ldpc-128" or "tc-ldpc-512"
         randomiser : "none" or "short". With LDPC codes the standard requires "short".
 
@@ -195,7 +196,7 @@ def ccsds_encode_cltu(frame, code="tc-bch", randomiser="short"):
         The CLTU, uint8, eight bits per byte, the first most significant
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if frame is not an array, or if arguments are missing or unknown
     """

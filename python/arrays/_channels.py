@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random bits and simulated channels. The same seed gives the same result."""
+"""Random bits and simulated channels. The same seed produces the same result."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def random_bits(shape, seed=1, first=0):
         A uint8 array of that shape, of zeros and ones.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         MemoryError : if there is no memory for the array
     """
@@ -60,7 +60,7 @@ def awgn(bits, ebn0_db, rate=1.0, seed=1, soft_input="int8", amplitude=32.0, fir
         add them.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if bits is not an array, or if arguments are missing or unknown
     """
@@ -103,7 +103,7 @@ def bsid(symbols, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, seed=1, alphab
         length of each frame, int64 (frames,). sync_decode() takes both.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if symbols is not an array, or if arguments are missing or unknown
     """

@@ -36,7 +36,7 @@ class decode_status:
 
 def warn_of(verdict):
     """Issues the verdict, a text about an apparent fault of the input, as a RuntimeWarning that
-    points at the line of the user's call. Does nothing if the verdict is empty. Returns the
+    points to the line of the user's call. Does nothing if the verdict is empty. Returns the
     verdict."""
     if verdict:
         level, frame = 1, sys._getframe()
@@ -102,7 +102,7 @@ def format_of(view, soft_input, known):
     return soft_input
 
 
-_OF_SYMBOLS = 'gpu_ldpc_dvbs2(soft_input="symbols") takes symbols'
+_OF_SYMBOLS = 'gpu_ldpc_dvbs2(soft_input="symbols") accepts symbols'
 
 
 def _refuse_complex(view, known):
@@ -121,7 +121,7 @@ def warn_unused(why, **differs):
     whether its value differs from the default; the warning names only those that differ."""
     names = [name for name, other in differs.items() if other]
     if names:
-        warn_of(f"without effect: {', '.join(names)} ({why})")
+        warn_of(f"arguments without effect: {', '.join(names)} ({why})")
 
 
 class _Streaming:

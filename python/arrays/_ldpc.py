@@ -29,7 +29,7 @@ class ldpc_decoder:
 
     The decoder keeps its memory and threads between calls; ldpc_decode() creates them
     in each call. The parameters and their errors are those of ldpc_decode(). If several
-    Python threads use one decoder, their calls run one after the other. Each call takes
+    Python threads use one decoder, their calls run one after the other. Each call accepts
     whole frames and does not depend on earlier calls. The attribute `code` is an ldpc_code or,
     with psdu_bytes, a wifi_ppdu.
     """
@@ -94,7 +94,7 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
                 offset=-1.0, normalization=-1.0, devices=(), positive_bit=0, punctured=(),
                 shortened=(), out=None, message_positions="systematic", psdu_bytes=0, symbol_bits=0,
                 stbc=False):
-    """Decodes an array of channel values (LLRs) of frames of an LDPC code by min-sum.
+    """Decodes an array of channel values (LLRs) of frames of an LDPC code by min-sum decoding.
 
     NaN counts as 0, infinities saturate, and -128 becomes -127. The output does not depend on
     the backend.
@@ -112,34 +112,34 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
         code_file : path of an alist file or a base matrix, which defines the code in place of the
             three parameters above; "": none
         soft_input : "int8", "float" or "uint8"; "": the format of the type of values
-        llr_scale : steps per nat of int8 and uint8 values, and of LLRs that are output, above 0
+        llr_scale : steps per nat of int8 and uint8 values and of LLRs in the output, above 0
         algorithm : "offset_min_sum", "normalized_min_sum" or "min_sum"
         precision : number format of the decoder, "int8", "int16" or "float"
-        max_iterations : 1 to 1000
-        early_stop : True: a frame stops once all its checks are satisfied; False: every frame takes
-            max_iterations iterations
+        max_iterations : largest number of iterations, 1 to 1000
+        early_stop : True: decoding of a frame stops once all its checks are satisfied; False: every
+            frame uses max_iterations iterations
         output : "message", the k bits of each message; "codeword", the n bits of each codeword;
             "llr", n posterior LLRs per frame; "extrinsic", n extrinsic LLRs per frame, which are
             the posterior LLRs minus the channel values, and 0 for bits that are not sent. LLRs
             are int8, limited to ±127, with the sign of values.
         packed_output : True: eight bits per byte, the first most significant, with each frame
             padded to a byte; False: one bit per byte. The parameter does not affect LLRs
-        batch : frames per batch; 0: chosen for the device
-        slots : batches in flight on each device, 1 to 16
+        batch : number of frames per batch; 0: chosen for the device
+        slots : number of batches in flight on each device, 1 to 16
         backend : "auto" (CUDA if it can be used, otherwise the CPU), "cuda" or "cpu"
         device : number of the CUDA device
-        threads : threads of the CPU backend, 1 to 256
+        threads : number of threads of the CPU backend, 1 to 256
         schedule : "layered" or "flooding"
         offset : offset of offset_min_sum in nats; negative: the default of the code or, with
-            precision "float", one that decreases with the distance to the second-smallest
+            precision "float", an offset that decreases with the distance to the second-smallest
             magnitude
         normalization : factor of normalized_min_sum; negative: the default of the code
-        devices : numbers of up to 16 CUDA devices, which take batches in rotation, in place of
-            device; (): use device
+        devices : numbers of up to 16 CUDA devices, which receive batches in rotation and replace
+            device; (): device only
         positive_bit : the bit, 0 or 1, that a positive value means, in values and output
         punctured : positions of the codeword, from 0, that are not sent, besides those of the
             standard
-        shortened : positions of the codeword that are 0 and not sent; they hold no message bits
+        shortened : positions of the codeword that are 0 and not sent; they contain no message bits
         out : an array of the result's shape and type to write to, which shares no memory with
             values; None: a new array in the same memory (host or device) as values
         message_positions : positions of the message in the codeword of code_file: "systematic"
@@ -151,25 +151,26 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
             PSDU before descrambling. frame_size has no effect, output must be "message", batch
             counts codewords, and sent and k are attributes of wifi_ppdu(). 0: a frame is one
             codeword
-        symbol_bits : coded bits per OFDM symbol of PPDUs (N_CBPS), 1 to 65535
+        symbol_bits : number of coded bits per OFDM symbol of PPDUs (N_CBPS), 1 to 65535
         stbc : whether PPDUs use space-time block coding, so that the number of OFDM symbols is even
 
     Returns:
         The bits (uint8) or LLRs (int8), of shape (frames, items), or (frames·items,) if values has
         one dimension; and a decode_status, which also has:
-          - iterations: the number of iterations, uint32 (frames,); of a PPDU, the largest number
-            of its codewords
+          - iterations: the number of iterations, uint32 (frames,); for a PPDU, the largest
+            number of iterations of its codewords
           - unsatisfied: the number of checks that the decided bits violate, uint32 (frames,); 0
             for a codeword
-          - verdict: what seems wrong with values, or "". A verdict is also a RuntimeWarning.
+          - verdict: the diagnosis of unsuitable values, or "". A verdict is also issued as a
+            RuntimeWarning.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown
-        RuntimeError : if backend is "cuda" and CUDA cannot be used, or if a device fails and no
-            other can decode: with backend "cuda", or for an array in the device's memory
+        RuntimeError : if backend is "cuda" and CUDA cannot be used, or if a device fails with
+            backend "cuda" or while it decodes an array in its own memory
     """
     most = max(1, getattr(values, "shape", (1,))[0]) if getattr(values, "ndim", 1) == 2 else 0
     return ldpc_decoder(standard, frame_size, rate, code_file, soft_input, llr_scale, algorithm,
@@ -196,11 +197,11 @@ def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", cod
         code_file : path of an alist file or a base matrix, which defines the code in place of the
             three parameters above; "": none
         packed_input : messages has eight bits per byte, the first most significant, each message
-            padded to a byte; else one bit per byte, 0 or 1
-        packed_output : likewise for the result
+            padded to a byte; otherwise, messages has one bit per byte, 0 or 1
+        packed_output : the same choice for the result
         punctured : positions of the codeword, from 0, that are not sent, besides those of the
             standard
-        shortened : positions of the codeword that are 0 and not sent; they hold no message bits
+        shortened : positions of the codeword that are 0 and not sent; they contain no message bits
         message_positions : positions of the message in the codeword of code_file: "systematic"
             (found by elimination), "first", "last", "gr_fec_ldpc_encoder", or the position of
             each message bit, from 0
@@ -212,7 +213,7 @@ def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", cod
         one dimension. The padding bits of a packed row are 0.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown

@@ -51,13 +51,13 @@ class device_array(_Shaped):
 
     Raises:
         ValueError : if shape or dtype is refused
-        RuntimeError : if there is no such device, or it lacks the memory
+        RuntimeError : if there is no such device, or the device has not enough memory
     """
 
     def __init__(self, shape, dtype, device=0):
         self.dtype = np.dtype(dtype)
         if self.dtype.hasobject:
-            refuse("dtype", self.dtype, "those of numbers")
+            refuse("dtype", self.dtype, "types of numbers")
         self.shape, _ = shape_and_size(shape, self.dtype.itemsize)
         self._memory = _core.on_device(self.nbytes, device)
 
@@ -104,8 +104,8 @@ def to_device(array, device=0):
         A device_array of the same shape and type.
 
     Raises:
-        ValueError : if the array is masked, or not of numbers
-        RuntimeError : if there is no such device, or it lacks the memory
+        ValueError : if the array is masked or its items are not numbers
+        RuntimeError : if there is no such device, or the device has not enough memory
     """
     refuse_mask("array", array)
     array = np.ascontiguousarray(array)
@@ -130,7 +130,7 @@ def pinned_empty(shape, dtype=np.int8):
     """
     dtype = np.dtype(dtype)
     if dtype.hasobject:
-        refuse("dtype", dtype, "those of numbers")
+        refuse("dtype", dtype, "types of numbers")
     shape, size = shape_and_size(shape, dtype.itemsize)
     try:
         memory = _core.page_locked(size * dtype.itemsize)
@@ -147,14 +147,15 @@ def shape_and_size(shape, item=1):
     shape = tuple(integer("shape", n) for n in shape)
     size = math.prod(shape)
     if any(n < 0 for n in shape) or size * item >= 1 << 63:
-        refuse("shape", shape, "lengths from 0, of fewer than 2^63 bytes in all")
+        refuse("shape", shape, "lengths of 0 or more, with fewer than 2^63 bytes in total")
     return shape, size
 
 
 class array_view(_Shaped):
-    """Address, shape, type and device (None: host) of an array. The view keeps the array alive."""
+    """Address, shape, type and device (None: host memory) of an array. The view keeps the array
+    alive."""
 
-    read_only = False # as __cuda_array_interface__ states; False if the array came without it
+    read_only = False # as __cuda_array_interface__ states; False for arrays without this interface
 
     def __init__(self, name, keep, address, shape, dtype, device=None, nbytes=None):
         self.name, self.keep, self.address = name, keep, address
@@ -200,7 +201,7 @@ def _from_dlpack(name, array):
     except (KeyError, TypeError):
         refuse(name, f"an array of items of {bits} bits", "NumPy's types")
     except ValueError as error:
-        refuse(name, f"an invalid DLPack array ({error})", "valid ones")
+        refuse(name, f"an invalid DLPack array ({error})", "valid DLPack arrays")
     return (array, capsule), address, shape, strides, dtype, 1, device
 
 
@@ -221,7 +222,7 @@ def _from_interface(name, array):
             raise ValueError(f"stream is {stream}")
     except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         refuse(name, f"an array with an invalid __cuda_array_interface__ ({error!r})",
-               "arrays with a valid one")
+               "arrays with a valid interface")
     if facts.get("mask") is not None:
         refuse(name, "a masked array", "arrays without a mask")
     return array, address, shape, strides, dtype, stream, read_only
@@ -236,7 +237,7 @@ def _device_view(name, array):
     else:
         keep, address, shape, strides, dtype, stream, read_only = _from_interface(name, array)
     if any(n < 0 for n in shape):
-        refuse(name, f"of shape {tuple(shape)}", "lengths from 0")
+        refuse(name, f"of shape {tuple(shape)}", "lengths of 0 or more")
     if not _is_dense(shape, strides):
         refuse(name, "not contiguous", "C-contiguous arrays")
     view = array_view(name, keep, address, shape, dtype, device)
@@ -251,7 +252,7 @@ def _device_view(name, array):
         kind, there = _core.place_of(address)
         if kind != "device" or _core.place_of(address + nbytes - 1) != (kind, there):
             refuse(name, "an array in memory that no CUDA device of this process has",
-                   "arrays in memory of such a device")
+                   "arrays in memory of a CUDA device of this process")
         view.device = there
         if stream is not None:
             _core.wait_for_stream(there, stream)
@@ -275,7 +276,7 @@ def view_of(name, array):
             refuse(name, "not contiguous", "C-contiguous arrays "
                    f"(numpy.ascontiguousarray({name}) copies it)")
         if not array.flags.aligned:
-            refuse(name, "not aligned", f"aligned arrays (numpy.copy({name}) is one)")
+            refuse(name, "not aligned", f"aligned arrays, such as numpy.copy({name})")
         if not array.dtype.isnative:
             refuse(name, "not in the byte order of this machine", "native byte orders")
         return array_view(name, array, array.__array_interface__["data"][0], array.shape,
@@ -288,7 +289,7 @@ def view_of(name, array):
             if int(array.__dlpack_device__()[0]) not in (_CUDA, _CUDA_MANAGED):
                 array = np.from_dlpack(array)
         except (BufferError, LookupError, RuntimeError, TypeError, ValueError) as error:
-            refuse(name, f"an invalid DLPack array ({error!r})", "valid ones")
+            refuse(name, f"an invalid DLPack array ({error!r})", "valid DLPack arrays")
         return view_of(name, array) if isinstance(array, np.ndarray) else _device_view(name, array)
     if hasattr(array, "__cuda_array_interface__"):
         return _device_view(name, array)
@@ -341,13 +342,13 @@ class output_array:
             if there.shape != tuple(shape):
                 refuse("out", f"of shape {there.shape}", tuple(shape))
             if there.read_only or isinstance(out, np.ndarray) and not out.flags.writeable:
-                refuse("out", "read-only", "arrays that can be written")
+                refuse("out", "read-only", "writable arrays")
             if there.device is not None and view.device is None and \
                     _core.place_of(view.address)[0] == "ordinary" and view.size:
-                refuse("out", "on a CUDA device", f"arrays where {view.name} is")
+                refuse("out", "on a CUDA device", f"arrays in the same memory as {view.name}")
             for used in (view, *others):
                 if there.overlaps(used):
-                    refuse("out", f"in the memory of {used.name}", "arrays of other memory")
+                    refuse("out", f"in the memory of {used.name}", "arrays in separate memory")
             self.view = there
         if out is not None and not hasattr(self, "view"):
             self.view = view_of("out", out)

@@ -27,15 +27,15 @@ def rs_encode(messages, code="ccsds-223", interleaving=1, virtual_fill=0):
         code : "ccsds-223" and "ccsds-239" (CCSDS 131.0-B, (255, 223) and (255, 239), dual basis),
             "ccsds-223-conventional" and "ccsds-239-conventional" (the same codes with symbols in
             powers of alpha), "dvb" (EN 300 421, (204, 188))
-        interleaving : codewords per frame, 1 to 16
-        virtual_fill : number of message symbols of each codeword that are 0 and not sent; n and k
-            are smaller by it
+        interleaving : number of codewords per frame, 1 to 16
+        virtual_fill : number of message symbols of each codeword that are 0 and not sent, by
+            which n and k are reduced
 
     Returns:
         The frames, uint8: (frames, I·n), or (frames·I·n,) if messages has one dimension.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if messages is not an array, or if arguments are missing or unknown
     """
@@ -56,10 +56,10 @@ def rs_decode(frames, code="ccsds-223", interleaving=1, virtual_fill=0, erasures
             where I is the interleaving depth and n the number of symbols of a codeword. Byte
             j·I + i of a frame is symbol j of codeword i.
         code : name of the code, as in rs_encode()
-        interleaving : codewords per frame, 1 to 16
+        interleaving : number of codewords per frame, 1 to 16
         virtual_fill : number of message symbols of each codeword that are 0 and not sent
         erasures : uint8 or bool, of the shape of frames: a value other than 0 marks an erased
-            symbol; None: none
+            symbol; None: no symbol is erased
         threads : number of threads, 1 to 256
 
     Returns:
@@ -68,7 +68,7 @@ def rs_decode(frames, code="ccsds-223", interleaving=1, virtual_fill=0, erasures
         codeword could not be corrected. The message of such a codeword is as received.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if frames or erasures is not an array, or if arguments are missing or unknown
     """
@@ -78,6 +78,6 @@ def rs_decode(frames, code="ccsds-223", interleaving=1, virtual_fill=0, erasures
     if erasures is not None:
         erased = _rows("erasures", erasures, decoder.frame_bytes, np.uint8, np.bool_)
         if len(erased) != len(rows):
-            refuse("erasures", f"of {len(erased)} frames", f"the {len(rows)} of frames")
+            refuse("erasures", f"of {len(erased)} frames", f"{len(rows)}, as in frames")
     messages, corrected = decoder.decode(rows, erased, threads)
     return messages.reshape(-1) if frames.ndim == 1 else messages, corrected

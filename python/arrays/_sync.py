@@ -29,7 +29,7 @@ class sync_decoder(_Streaming):
     in each call. The parameters and their errors are those of sync_decode(). If several
     Python threads use one decoder, their calls run one after the other.
 
-    Each call of decode() takes whole frames, or in mode "stream" a whole stream. A stream
+    Each call of decode() accepts whole frames, or in mode "stream" a whole stream. A stream
     that is divided into several arrays is passed to push(), and flush() ends it.
     """
 
@@ -80,7 +80,8 @@ class sync_decoder(_Streaming):
         """Decodes an array; sync_decode() describes arguments, result and errors.
 
         Raises:
-            RuntimeError : also if push() has begun a stream that flush() has not ended
+            RuntimeError : if push() has begun a stream that flush() has not ended, and for the
+                reasons that sync_decode() lists
         """
         view, soft_input = self._received(received)
         require_device(view, self._run)
@@ -114,7 +115,7 @@ class sync_decoder(_Streaming):
         items.
 
         Args:
-            received : any number of items in host memory, as sync_decode() takes them in mode
+            received : any number of items in host memory, as sync_decode() accepts them in mode
                 "stream". All items of a stream have the same type
 
         Returns:
@@ -134,7 +135,7 @@ class sync_decoder(_Streaming):
 
     def _refuse_frames(self, call):
         if self._mode != "stream":
-            refuse("mode", f'"{self._mode}"', f'"stream" in {call}; decode() takes frames')
+            refuse("mode", f'"{self._mode}"', f'"stream" in {call}; decode() accepts frames')
 
     def _items(self, view, soft_input):
         if soft_input == "float" and self._alphabet > 2:
@@ -216,7 +217,7 @@ def _frames_of(view, lengths, reads):
     of_each = "frames" if reads == 1 else "reads"
     if view.ndim == 2 and len(lengths) != view.shape[0]:
         refuse("lengths", f"of {len(lengths)} {of_each}",
-               f"{view.shape[0]}, the rows of received")
+               f"{view.shape[0]}, the number of rows of received")
     most = view.shape[1] if view.ndim == 2 else view.size
     if len(lengths) and not 0 <= lengths.min() <= lengths.max() <= most:
         wrong = lengths.min() if lengths.min() < 0 else lengths.max()
@@ -225,7 +226,8 @@ def _frames_of(view, lengths, reads):
     if view.ndim == 2:
         return np.arange(len(lengths), dtype=np.uint64) * np.uint64(view.shape[1]), lengths
     if lengths.sum() != view.size:
-        refuse("the sum of lengths", int(lengths.sum()), f"{view.size}, the items of received")
+        refuse("the sum of lengths", int(lengths.sum()),
+               f"{view.size}, the number of items of received")
     return np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.uint64)[:len(lengths)], \
         lengths
 
@@ -246,12 +248,12 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
     than the paper's form. The drift is the number of received items minus the number of sent items.
 
     Args:
-        received : received items. A uint8 item is a channel symbol; values that are no symbol are
-            erasures. A float32 item is the probability that a 1 was received; NaN is an erasure.
-            With an alphabet above 2, a float32 array has one more dimension, of length alphabet,
-            with the likelihood of each symbol up to a factor per item. The shape in mode "framed"
-            is (frames, items), where lengths has the number of used items at the start of each
-            row, or (items,) for concatenated frames. With several reads, the shape is
+        received : received items. A uint8 item is a channel symbol; values of alphabet or more
+            are erasures. A float32 item is the probability that a 1 was received; NaN is an
+            erasure. With an alphabet above 2, a float32 array has one more dimension, of length
+            alphabet, with the likelihood of each symbol up to a factor per item. The shape in mode
+            "framed" is (frames, items), where lengths has the number of used items at the start
+            of each row, or (items,) for concatenated frames. With several reads, the shape is
             (frames·reads, items) or (items,), and the reads of a frame are consecutive. The shape
             in mode "stream" is (items,). An array on a CUDA device is decoded by that device. With
             priors, several reads or mode "stream", such an array is copied to the host, and the
@@ -259,8 +261,8 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
         codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
             the leftmost sent first; or the path of a file of such rows, in hexadecimal digits
         q : number of message symbols, 2 to 65536
-        n : channel symbols per word, 1 to 4096
-        frame_symbols : N, the message symbols per frame
+        n : number of channel symbols per word, 1 to 4096
+        frame_symbols : N, the number of message symbols per frame
         p_insert : probability of an insertion before a channel symbol, 0 to 0.99
         p_delete : probability of a deletion, 0 to below 1; p_insert + p_delete is below 1
         p_substitute : probability that a transmitted symbol is replaced by another, 0 to 1
@@ -279,37 +281,41 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
             N, log2 q), with 8 steps per nat. "llr" requires that q is a power of two
         precision : "float", "double" or "mixed" (lattices in float, other values in double)
         storage : storage of branch metrics in form "corridor": "global" (of a whole frame),
-            "local" (of one index, computed twice) or "auto"
-        batch : frames per batch; 0: chosen for the device
-        slots : batches in flight on each device, 1 to 16
+            "local" (of one index at a time, computed twice) or "auto"
+        batch : number of frames per batch; 0: chosen for the device
+        slots : number of batches in flight on each device, 1 to 16
         backend : "auto" (CUDA if it can be used, otherwise the CPU), "cuda" or "cpu"
         device : number of the CUDA device
-        threads : threads of the CPU backend, 1 to 256
-        form : "linear" (exact), or "corridor", the decoder of the paper
-        exclusion : probability of drifts outside the window, 1e-15 to below 1
+        threads : number of threads of the CPU backend, 1 to 256
+        form : "linear" (exact) or "corridor" (the form of the paper)
+        exclusion : largest probability of drifts outside the window of drifts that are considered,
+            1e-15 to below 1
         mn_min : smallest drift change per symbol, -n to 0, in form "corridor"
-        mn_max : largest drift change per symbol in form "corridor"; both 0: computed from exclusion
-        lookahead : symbols after each frame that help to decode it, in mode "stream"; 0: chosen
-        acquire : number of initial items among which the first frame may begin, in mode "stream";
-            0: it begins with the first item
+        mn_max : largest drift change per symbol in form "corridor". If mn_min and mn_max are 0,
+            both are computed from exclusion
+        lookahead : number of symbols after each frame that are decoded with it, in mode "stream";
+            0: chosen from the channel
+        acquire : number of items at the start of the stream within which the first frame begins, in
+            mode "stream"; 0: it begins with the first item
         alphabet : number of channel symbols, 2 to 16
         receiver : computation of branch metrics in form "corridor": "corridor"; or, on the CPU
             only, "lattice" (the whole lattice) or "trellis" (at most two insertions before a
             symbol)
-        start_first : drift of start_prior's first entry, in mode "framed"
+        start_first : drift to which the first entry of start_prior belongs, in mode "framed"
         start_prior : weights of the drifts start_first, start_first + 1, … at the beginning of a
             frame; a frame with drift m begins at item m. (): start_first is certain
-        end_first : drift of end_prior's first entry, in mode "framed"
+        end_first : drift to which the first entry of end_prior belongs, in mode "framed"
         end_prior : weights of the drifts end_first, end_first + 1, … at the end of a frame; a
-            frame with drift m ends n·N + m items after item 0. (): it ends with its last item
-        devices : numbers of up to 16 CUDA devices, which take batches in rotation, in place of
-            device; (): use device
+            frame with drift m ends n·N + m items after item 0. (): the frame ends with its last
+            item
+        devices : numbers of up to 16 CUDA devices, which receive batches in rotation and replace
+            device; (): device only
         positive_bit : the bit, 0 or 1, that a positive value of output "llr" means
         out : an array of the result's shape and type to write to, which shares no memory with
             received and priors; None: a new array in the same memory (host or device) as
             received. Only in mode "framed"
-        reads : number of received copies of each frame, 1 to 256, in mode "framed". Each is
-            decoded with the product of the other reads' extrinsics as priors
+        reads : number of received copies of each frame, 1 to 256, in mode "framed". Each read
+            is decoded with the product of the other reads' extrinsics as priors
         passes : number of times that each of several reads is decoded, 1 to 16
 
     Returns:
@@ -325,12 +331,12 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
           - locked: bool, whether the decoder tracks the frames
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown
-        RuntimeError : if backend is "cuda" and CUDA cannot be used, or if a device fails and no
-            other can decode: with backend "cuda", or for an array in the device's memory
+        RuntimeError : if backend is "cuda" and CUDA cannot be used, or if a device fails with
+            backend "cuda" or while it decodes an array in its own memory
     """
     mode = _mode(mode)
     shape = getattr(received, "shape", (1,))
@@ -357,15 +363,15 @@ def sync_encode(symbols, codebook, q=32, n=10, frame_symbols=210, alphabet=2):
         codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
             the leftmost sent first; or the path of a file of such rows, in hexadecimal digits
         q : number of message symbols, 2 to 65536
-        n : channel symbols per word, 1 to 4096
-        frame_symbols : N, the message symbols per frame
+        n : number of channel symbols per word, 1 to 4096
+        frame_symbols : N, the number of message symbols per frame
         alphabet : number of channel symbols, 2 to 16
 
     Returns:
         The channel symbols, uint8, one per byte: (frames, n·N), or (items·n,).
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown

@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decodes (Viterbi) and encodes arrays with convolutional codes."""
+"""Encodes arrays with convolutional codes, and decodes them with the Viterbi algorithm."""
 
 import math
 import threading
@@ -46,7 +46,7 @@ class viterbi_decoder(_Streaming):
     in each call. The parameters and their errors are those of viterbi_decode(). If several
     Python threads use one decoder, their calls run one after the other.
 
-    Each call of decode() takes a whole stream, or whole frames. A stream that is
+    Each call of decode() accepts a whole stream, or whole frames. A stream that is
     divided into several arrays is passed to push(), and flush() ends it. With lock
     "auto", frames are decoded as a stream too.
     """
@@ -123,7 +123,8 @@ class viterbi_decoder(_Streaming):
         """Decodes an array; viterbi_decode() describes arguments, result and errors.
 
         Raises:
-            RuntimeError : also if push() has begun a stream that flush() has not ended
+            RuntimeError : if push() has begun a stream that flush() has not ended, and for the
+                reasons that viterbi_decode() lists
         """
         view = view_of("values", values)
         with self._lock:
@@ -164,7 +165,7 @@ class viterbi_decoder(_Streaming):
     def _refuse_frames(self, call):
         if self._frames:
             refuse("termination", f'"{self._code[3]}"',
-                   f'"streaming" in {call}; decode() takes frames')
+                   f'"streaming" in {call}; decode() accepts frames')
 
     def _next(self, soft_input, address, items, last):
         decoder = self._decoder(soft_input)
@@ -246,31 +247,31 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
             that device.
         constraint_length : K, 3 to 9; None: 7
         polynomials : 2 to 6 generator polynomials, octal as in the standards: the newest bit is
-            the most significant; a negative one is an inverted output; None: (0o171, 0o133)
+            the most significant; a negative polynomial inverts its output; None: (0o171, 0o133)
         puncturing : one string of 0 and 1 per output, comma separated, in the order of the
             polynomials: DVB rate 3/4 is "101,110"; None or "": none
         termination : "streaming" or, for frames, "terminated" (from state 0 to state 0, with K - 1
             zero bits appended), "truncated" (from state 0 to any state) or "tailbiting"; None:
             "streaming"
-        frame_bits : information bits per frame; 0 in streaming
+        frame_bits : number of information bits per frame; 0 in streaming
         soft_input : "int8", "float", "packed4" or "uint8"; "": the format of the type of values,
             which must not be uint8
         soft_scale : int8 steps per unit of float32 values, above 0
         packed_output : True: eight bits per byte, the first most significant, with each frame and
             the end of a stream padded to a byte; False: one bit per byte
-        decode_length : decoded stages per parallel block, a multiple of 32; 0: chosen for the
-            code
-        overlap : further stages on either side of a parallel block, K - 1 or more; 0: chosen for
+        decode_length : number of decoded stages per parallel block, a multiple of 32; 0: chosen for
             the code
-        batch : parallel blocks per batch; 0: chosen for the device
-        slots : batches in flight on each device, 1 to 16
+        overlap : number of further stages on either side of a parallel block, K - 1 or more; 0:
+            chosen for the code
+        batch : number of parallel blocks per batch; 0: chosen for the device
+        slots : number of batches in flight on each device, 1 to 16
         backend : "auto" (CUDA if it can be used, otherwise the CPU), "cuda" or "cpu"
         device : number of the CUDA device
-        threads : threads of the CPU backend, 1 to 256
+        threads : number of threads of the CPU backend, 1 to 256
         cuda_kernel : "auto"; "pbvd", the decoder of the paper; "registers" (for many blocks) or
             "fused" (for few), which support some codes only
-        devices : numbers of up to 16 CUDA devices, which take batches in rotation, in place of
-            device; (): use device
+        devices : numbers of up to 16 CUDA devices, which receive batches in rotation and replace
+            device; (): device only
         preset : name of a code of conv_presets(), in place of the first four parameters of the
             code, which must be None then; "": none
         positive_bit : the bit, 0 or 1, that a positive soft value means
@@ -278,12 +279,12 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
             None: a new array in the same memory (host or device) as values. With lock "auto" it
             must be None
         lock : "off", or "auto": phase search in streams and in terminated frames without gaps
-        lock_constellation : ambiguities to search. "bpsk": the beginnings of pairs and puncturing
+        lock_constellation : ambiguities to resolve. "bpsk": the beginnings of pairs and puncturing
             periods, and the sign unless the code is transparent; "qpsk": also rotation by 90
             degrees and exchanged I and Q; "oqpsk": also I and Q of a pair in consecutive symbols
             of the input, because of OQPSK's offset of half a symbol
         lock_presets : names of further codes of conv_presets() to search for
-        lock_memory : soft values that are stored during the search, 10^4 to 10^9
+        lock_memory : number of soft values that are stored during the search, 10^4 to 10^9
         lock_first_item : the first soft value of a symbol, "i" or "q"
 
     Returns:
@@ -297,22 +298,23 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
           - metric: the sum of the magnitudes of wrong soft values, divided by the number of values,
             in int8 steps (packed4: 4-bit steps); measured over the bits of channel_error_rate;
             NaN for arrays on a device
-          - chance_error_rate: the channel_error_rate of pure noise; NaN if not known
-          - verdict: what seems wrong with values, or "". A verdict is also a RuntimeWarning.
+          - chance_error_rate: the channel_error_rate of pure noise; NaN if unknown
+          - verdict: the diagnosis of unsuitable values, or "". A verdict is also issued as a
+            RuntimeWarning.
         With lock "auto" it also has:
-          - locked: whether a lock holds at the end
+          - locked: whether the decoder is locked at the end
           - lock: a dictionary with the state at the end; its entries are those of the block
             gpu_viterbi_pbvd's tag viterbi_lock
-          - lock_changes: one such dictionary for each lock that was found or lost, with
-            first_bit and first_byte, the position of its first output
+          - lock_changes: one such dictionary for each lock that was found or lost, which also has
+            first_bit and first_byte, the indices of the first output bit and byte
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown
-        RuntimeError : if backend is "cuda" and CUDA cannot be used, or if a device fails and no
-            other can decode: with backend "cuda", or for an array in the device's memory
+        RuntimeError : if backend is "cuda" and CUDA cannot be used, or if a device fails with
+            backend "cuda" or while it decodes an array in its own memory
     """
     view = view_of("values", values)
     decoder = viterbi_decoder(
@@ -335,17 +337,17 @@ def conv_encode(bits, constraint_length=None, polynomials=None, puncturing=None,
             per row, or (frames·items,).
         constraint_length : K, 3 to 9; None: 7
         polynomials : 2 to 6 generator polynomials, octal as in the standards: the newest bit is
-            the most significant; a negative one is an inverted output; None: (0o171, 0o133)
+            the most significant; a negative polynomial inverts its output; None: (0o171, 0o133)
         puncturing : one string of 0 and 1 per output, comma separated, in the order of the
             polynomials: DVB rate 3/4 is "101,110"; None or "": none
         termination : "streaming" or, for frames, "terminated" (from state 0 to state 0, with K - 1
             zero bits appended), "truncated" (from state 0 to any state) or "tailbiting"; None:
             "streaming"
-        frame_bits : information bits per frame; 0 in streaming
+        frame_bits : number of information bits per frame; 0 in streaming
         packed_input : bits has eight bits per byte, the first most significant, each frame
-            padded to a byte; else one bit per byte, 0 or 1
-        packed_output : likewise for the result; each stream and each frame is padded to a byte
-            with zeros
+            padded to a byte; otherwise, bits has one bit per byte, 0 or 1
+        packed_output : the same choice for the result; each stream and each frame is padded to a
+            byte with zeros
         preset : name of a code of conv_presets(), in place of the first four parameters of the
             code, which must be None then; "": none
 
@@ -354,7 +356,7 @@ def conv_encode(bits, constraint_length=None, polynomials=None, puncturing=None,
         dimension.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument, its value and what is
+        ValueError : if an argument is refused; the message names the argument, its value and what is
             allowed
         TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
             if arguments are missing or unknown

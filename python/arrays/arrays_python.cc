@@ -200,7 +200,7 @@ void bind_viterbi_decoder(py::module& m)
         .def("active_backend", &decoder::active_backend)
         .def("active_device", &decoder::active_device);
 
-    // Input and output are rows of packed bits.
+    // The input and the output are rows of packed bits.
     m.def("conv_encode",
           [](const bytes_array& rows,
              std::size_t bits,
@@ -333,7 +333,7 @@ void bind_ldpc(py::module& m)
         .def("active_backend", &decoder::active_backend)
         .def("active_device", &decoder::active_device);
 
-    // Input and output are rows of packed bits.
+    // The input and the output are rows of packed bits.
     m.def("ldpc_encode", [](const bytes_array& messages, const ldpc_code& code) {
         const ldpc_encoder_kernel encoder(code);
         return encoded_rows(messages, code.sent(), [&](auto* message, auto* coded) {

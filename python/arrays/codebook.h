@@ -34,8 +34,8 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     if (py::isinstance<py::str>(codebook) || py::hasattr(codebook, "__fspath__")) {
         const auto path =
             py::module_::import("os").attr("fspath")(codebook).cast<std::string>();
-        // from_file() takes unsigned values. The constructor of the code refuses negative
-        // values later.
+        // from_file() accepts unsigned values only. The constructor of the code refuses
+        // negative values later.
         if (q < 0 || n < 0 || frame_symbols < 0 || alphabet < 0) {
             return {};
         }

@@ -1,14 +1,14 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Simulates error rates, and decodes, on several machines with Dask.
+"""Simulates error rates and decodes recordings on several machines with Dask.
 
     client = distributed.Client("tcp://scheduler:8786")
     points = error_rates(client, "viterbi", [3, 3.5, 4], min_errors=100, preset="ccsds")
     bits = decode(client, "ldpc", values, rate="3/4")
 
-This needs Dask (the package distributed), and the same version of this package on every worker. A
-result depends neither on the number of workers nor on the loss of one: each task depends only on
-its number, and the tasks of a lost worker run again elsewhere.
+The module needs Dask (the package distributed), and the same version of this package on every
+worker. A result depends neither on the number of workers nor on the loss of a worker: each task
+depends only on its number, and the tasks of a lost worker run again on other workers.
 """
 
 import argparse
@@ -200,13 +200,13 @@ def _scheduler(client):
 
 
 def _check_versions(client):
-    """Raises an error if a worker has another version of this package: its results might differ."""
+    """Raises an error if a worker has another version of this package, as results might differ."""
     with _scheduler(client):
         versions = client.run(_version, on_error="return")
     for worker, version in versions.items():
         # OSError and TimeoutError come from dead workers, which Dask lists for some time.
         if version != _version() and not isinstance(version, (OSError, asyncio.TimeoutError)):
-            raise RuntimeError(f"the worker {worker} has gpufec {version}, this is "
+            raise RuntimeError(f"the worker {worker} has gpufec {version}, the client has "
                                f"{_version()}: allowed are workers of the same version")
 
 
@@ -296,11 +296,11 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
             insertions and for deletions (sync). All points are checked before the first is
             simulated
         min_errors : number of wrong bits (viterbi), frames (ldpc) or symbols (sync) after which a
-            point ends; 0: it ends only after max_units
+            point ends; 0: the point ends only after max_units
         max_units : number of bits, frames or symbols after which a point ends, 1 or more
         seed : seed of data and noise, 0 or more
-        task_size : frames per task (viterbi in streaming: bits); 0: chosen for the code. The
-            counts depend on it
+        task_size : number of frames per task (viterbi in streaming: of bits); 0: chosen for the
+            code. The counts depend on the task size
         progress : None, or a function that is called with (point, counts) after each counted task
         code : parameters of viterbi_decode(), ldpc_decode() or sync_decode() for code and decoder
 
@@ -310,9 +310,9 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
         over all frames).
 
     Raises:
-        ValueError : if an argument is refused; it names the argument
+        ValueError : if an argument is refused; the message names the argument
         ConnectionError : if the scheduler does not answer, whatever the original error
-        RuntimeError : if a worker has another version
+        RuntimeError : if a worker has another version of this package
     """
     _check(client, decoder, _DECODERS, code, _SIMULATED, min_errors=(min_errors, 0),
            max_units=(max_units, 1), seed=(seed, 0), task_size=(task_size, 0))
@@ -367,24 +367,26 @@ def decode(client, decoder, values, frames_per_task=0, **code):
     Args:
         client : a distributed.Client of Dask
         decoder : "viterbi" or "ldpc"
-        values : NumPy array (frames, items), as viterbi_decode() or ldpc_decode() takes it
-        frames_per_task : frames per task, 0 or more; 0: about 8 MiB of values per task
+        values : NumPy array (frames, items), as viterbi_decode() or ldpc_decode() accepts it
+        frames_per_task : number of frames per task, 0 or more; 0: about 8 MiB of values per task
         code : parameters of viterbi_decode() or ldpc_decode()
 
     Returns:
-        The output of viterbi_decode() or ldpc_decode() for values, (frames, items); no status.
+        The output of viterbi_decode() or ldpc_decode() for values, (frames, items), without the
+        status.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument
+        ValueError : if an argument is refused; the message names the argument
         ConnectionError : if the scheduler does not answer, whatever the original error
-        RuntimeError : if a worker has another version
+        RuntimeError : if a worker has another version of this package
     """
     _check(client, decoder, ("viterbi", "ldpc"), code, _GIVEN,
            frames_per_task=(frames_per_task, 0))
     if not isinstance(values, np.ndarray) or values.ndim != 2:
-        raise ValueError("values is no NumPy array of two dimensions: allowed is (frames, items)")
+        raise ValueError("values is not a NumPy array of two dimensions: allowed is the shape "
+                         "(frames, items)")
     rows = frames_per_task or max(1, (8 << 20) // max(1, values.shape[1] * values.itemsize))
-    empty = _decode(decoder, values[:0], code) # refuses wrong parameters before any task
+    empty = _decode(decoder, values[:0], code) # refuses wrong parameters before any task starts
     _check_versions(client)
     calls = ((_decode, decoder, values[first:first + rows], code)
              for first in range(0, len(values), rows))
@@ -396,15 +398,15 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
     """Decodes a recording that all workers can read.
 
     A stream for the Viterbi decoder is divided where parallel blocks begin, with overlaps, so the
-    output is bit-exactly that of a single decoder.
+    output equals that of a single decoder bit for bit.
 
     Args:
         client : a distributed.Client of Dask
         decoder : "viterbi" or "ldpc"
         path : path of the recording, the same on this machine and on all workers
         out : path of the output on this machine. It has the output of viterbi_decode() or
-            ldpc_decode(), packed bits by default. An existing file is replaced only when all
-            is decoded; after an error it is unchanged
+            ldpc_decode(), packed bits by default. An existing file is replaced only when
+            everything is decoded; after an error, the existing file is unchanged
         dtype : type of the recording's items: int8 or float32; for viterbi also uint8, with
             soft_input "packed4" or "uint8"
         bits_per_task : approximate number of information bits per task, 1 or more
@@ -415,10 +417,10 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
         RuntimeWarning that gives their number.
 
     Raises:
-        ValueError : if an argument is refused; it names the argument
+        ValueError : if an argument is refused; the message names the argument
         OSError : if a worker cannot read all of the recording, or out cannot be written
         ConnectionError : if the scheduler does not answer, whatever the original error
-        RuntimeError : if a worker has another version
+        RuntimeError : if a worker has another version of this package
     """
     _check(client, decoder, ("viterbi", "ldpc"), code, _GIVEN,
            bits_per_task=(bits_per_task, 1))
@@ -437,7 +439,7 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
         raise ValueError(f"path is {os.fspath(path)!r}, of {bytes_there} bytes: allowed are "
                          f"multiples of {dtype.itemsize} bytes, the size of an item of {dtype}")
     if os.path.exists(out) and os.path.samefile(path, out):
-        raise ValueError(f"out is {os.fspath(out)!r}: allowed are other files than the "
+        raise ValueError(f"out is {os.fspath(out)!r}: allowed are files other than the "
                          "recording")
     code = {**code, "soft_input": format_of(
         view_of("dtype", np.empty(0, dtype)), code.get("soft_input", ""), SOFT_TYPES
@@ -495,7 +497,7 @@ def _parts(decoder, items, bits, code):
 def _frames(items, each, frames):
     if items % each:
         warnings.warn(f"path ends in the middle of a frame, after {items % each} of its {each} "
-                      "items: these are dropped", RuntimeWarning, stacklevel=4)
+                      "items, which are dropped", RuntimeWarning, stacklevel=4)
     for first in range(0, items // each * each, frames * each):
         yield first, min(frames * each, items // each * each - first), 0, None
 
@@ -511,11 +513,11 @@ def _octal(text):
 
 
 def _value(option, text, kind):
-    """Converts the text of an option. `kind` is a value of the wanted type, or _count or _octal."""
+    """Converts the text of an option. `kind` is _count, _octal or a value of the required type."""
     kinds = {bool: ("true and false", {"true": True, "false": False}.__getitem__),
              int: ("integers", lambda t: int(t, 0)), float: ("numbers", float),
-             tuple: ("integers with commas", lambda t: [int(x, 0) for x in t.split(",")]),
-             _count: ("counts", _count), _octal: ("octal numbers with commas", _octal)}
+             tuple: ("integers separated by commas", lambda t: [int(x, 0) for x in t.split(",")]),
+             _count: ("counts", _count), _octal: ("octal numbers separated by commas", _octal)}
     allowed, convert = kinds.get(kind if callable(kind) else type(kind), ("", str))
     try:
         return convert(text)

@@ -105,7 +105,7 @@ inline pybind11::capsule make_dlpack(const std::shared_ptr<array_memory>& memory
     o->managed.deleter = [](dlpack::managed_tensor* m) {
         delete static_cast<owner*>(m->context);
     };
-    // A consumer that takes the array renames the capsule and calls the deleter itself.
+    // A consumer that accepts the array renames the capsule and calls the deleter itself.
     // Without a consumer, the capsule's destructor calls the deleter.
     return pybind11::capsule(
         static_cast<void*>(&o->managed), "dltensor", [](PyObject* capsule) {

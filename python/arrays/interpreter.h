@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Runs long work without Python's global interpreter lock (GIL), handles signals during
- * the work, and makes the interpreter wait for such work at its end. */
+/* Runs long computations without Python's global interpreter lock (GIL), handles signals
+ * during the work, and makes the interpreter wait for such work at its end. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_INTERPRETER_H
 #define INCLUDED_GPUFEC_ARRAYS_INTERPRETER_H

@@ -67,7 +67,8 @@ def _check(signature, types, given):
 
 def explain(bound):
     """Wraps the constructor of a class that pybind11 has bound. If pybind11 refuses arguments, the
-    wrapper raises a TypeError that names the wrong one, or pybind11's error if it finds none."""
+    wrapper raises a TypeError that names the wrong argument, or pybind11's error if it finds no
+    wrong argument."""
     make = bound.__init__
     signature, types = _parsed(make.__doc__)
 

@@ -49,7 +49,7 @@ GPUFEC_API memory_place place_of(const void* data);
 GPUFEC_API void wait_for_stream(int device, std::uintptr_t stream);
 
 //! Copies between two locations of any kind and waits for the end of the copy.
-//! \throws device_error
+//! \throws device_error if the copy fails
 GPUFEC_API void copy_memory(void* to, const void* from, std::size_t bytes);
 
 //! Owner of a block of memory of any kind, which its destructor frees.
@@ -57,7 +57,7 @@ class GPUFEC_API array_memory
 {
 public:
     //! Allocates pinned memory, or ordinary memory if there is no CUDA device.
-    //! \throws std::bad_alloc
+    //! \throws std::bad_alloc if there is not enough memory
     static std::shared_ptr<array_memory> page_locked(std::size_t bytes);
     //! Allocates memory of the CUDA device with this index. \throws device_error, or
     //! std::runtime_error if there is no such device
@@ -112,7 +112,7 @@ public:
      * \param packed_output true: eight bits per output byte, the first most significant;
      *        false: one bit per byte
      * \param expected number of input items of the largest array, which limits the memory
-     *        that is allocated; 0: not known
+     *        that is allocated; 0: unknown
      * \throws std::invalid_argument if an option is not allowed
      */
     viterbi_array_decoder(const viterbi_options& options,
@@ -127,16 +127,16 @@ public:
     //! Returns the number of input items per frame; 0 if streaming.
     std::uint64_t items_per_frame() const;
     /*!
-     * \brief Returns the number of output bytes for \p items items, if no lock is sought.
+     * \brief Returns the number of output bytes for \p items items with lock "off".
      * \param items number of input items; in frames, a multiple of items_per_frame()
-     * \throws std::invalid_argument for another number
+     * \throws std::invalid_argument for any other number
      */
     std::uint64_t output_items(std::uint64_t items) const;
 
     /*!
      * \brief Decodes an array and returns once the output is complete.
      *
-     * With options.lock "auto" the length of the output is not known beforehand; use
+     * With options.lock "auto", the length of the output is not known beforehand; use
      * decode_stream().
      * \param in input items in the format of the options: int8, uint8, float, or with
      *        packed4 bytes of two soft values
@@ -212,7 +212,7 @@ public:
      * Input must be in host memory. The statuses are those of make_wifi_ppdu_decoder().
      * \param ppdu the format of all PPDUs
      * \param options as in make_wifi_ppdu_decoder()
-     * \param packed_output as above
+     * \param packed_output as in the constructor above
      * \throws std::invalid_argument if an option is not allowed
      */
     ldpc_array_decoder(const wifi_ppdu& ppdu,

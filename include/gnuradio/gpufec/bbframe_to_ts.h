@@ -82,7 +82,7 @@ public:
     //! \throws std::invalid_argument naming the parameter, its value and what is allowed
     static sptr make(const bbframe_to_ts_options& options = {});
 
-    //! Returns the number of frames so far, dropped ones included.
+    //! Returns the number of frames so far, including dropped frames.
     virtual std::uint64_t frame_count() const = 0;
     //! Returns the number of frames dropped because their header is wrong or not
     //! supported.
@@ -90,9 +90,9 @@ public:
     //! Returns the number of frames of generic streams.
     virtual std::uint64_t generic_frame_count() const = 0;
     //! Returns the number of frames that did not continue the previous frame of their
-    //! input stream. The first frame after a dropped one is not counted.
+    //! input stream. The first frame after a dropped frame is not counted.
     virtual std::uint64_t gap_count() const = 0;
-    //! Returns the number of packets, inserted null packets included.
+    //! Returns the number of packets, including inserted null packets.
     virtual std::uint64_t packet_count() const = 0;
     //! Returns the number of packets with a wrong CRC-8.
     virtual std::uint64_t packet_error_count() const = 0;

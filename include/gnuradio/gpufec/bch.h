@@ -32,7 +32,7 @@ public:
     static constexpr unsigned max_errors = 12;  //!< largest t of a code
 
     /*!
-     * \brief Returns the outer BCH code of a standard that belongs to an LDPC code.
+     * \brief Returns the outer BCH code that a standard combines with an LDPC code.
      *
      * | standard | frame_size                                     | rate            |
      * |----------|------------------------------------------------|-----------------|
@@ -55,9 +55,11 @@ public:
                              const std::string& rate);
     //! Returns the names of the standards.
     static std::vector<std::string> standards();
-    //! Returns the frame sizes of a standard. \throws std::invalid_argument
+    //! Returns the frame sizes of a standard.
+    //! \throws std::invalid_argument if \p standard is unknown
     static std::vector<std::string> frame_sizes(const std::string& standard);
-    //! Returns the rates of the LDPC codes of a frame size. \throws std::invalid_argument
+    //! Returns the rates of the LDPC codes of a frame size.
+    //! \throws std::invalid_argument if a parameter is unknown
     static std::vector<std::string> rates(const std::string& standard,
                                           const std::string& frame_size);
 
@@ -67,8 +69,8 @@ public:
      *        x^i
      * \param n bits of a codeword, up to 2^degree − 1 and more than the parity bits
      * \param t number of errors that are corrected, 1 to max_errors
-     * \throws std::invalid_argument, also if there would be more than max_parity parity
-     *         bits
+     * \throws std::invalid_argument if a parameter is out of range, or if the code would
+     *         have more than max_parity parity bits
      */
     bch_code(std::uint32_t field, unsigned n, unsigned t);
 

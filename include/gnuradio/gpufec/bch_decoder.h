@@ -35,8 +35,8 @@ struct bch_decoder_options {
     //! true: eight bits per output byte, the first most significant; false: one bit per
     //! byte
     bool packed_output = true;
-    //! frames that get status tags: "all", "failures" (those that are not valid) or
-    //! "none"
+    //! frames to which status tags are added: "all", "failures" (those that are not
+    //! valid) or "none"
     gpufec::status_tags status_tags = gpufec::status_tags::all;
 
     // Input
@@ -66,8 +66,8 @@ struct bch_decoder_options {
  * skipped_frame_count() counts the dropped frames and packets. The next tag restores
  * alignment.
  *
- * Input tags move to the output item that holds their bit. The block adds these tags on
- * the first output item of each frame that \p status_tags selects:
+ * Input tags move to the output item that contains their bit. The block adds these tags
+ * on the first output item of each frame that \p status_tags selects:
  *  - \c bch_errors (long): number of corrected bits, parity bits included; −1 if the
  *    frame could not be corrected,
  *  - \c bch_valid (bool): whether the frame is a codeword after correction.

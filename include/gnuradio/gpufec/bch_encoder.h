@@ -47,7 +47,7 @@ struct bch_encoder_options {
  * its codeword, which are the input of ldpc_encoder. Items are bytes with one bit or with
  * eight packed bits. The first packed bit is the most significant. Packed frames are
  * padded to a byte. An incomplete frame at the end of the input is not sent. Tags move to
- * the output item that holds their bit.
+ * the output item that contains their bit.
  *
  * A tag of key \p length_tag begins a packet of one or more frames. The value of the tag
  * is the number of input items of the packet, and is converted to the number of output

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Frames of CCSDS telemetry and telecommands: from bits or soft values to transfer
+/* Decoding of CCSDS telemetry and telecommands, from bits or soft values to transfer
  * frames, without GNU Radio. */
 
 #ifndef INCLUDED_GPUFEC_CCSDS_H
@@ -20,7 +20,7 @@ namespace framing {
 class frame_receiver;
 }
 
-//! LDPC code of CCSDS 131.0-B, 7, whose codewords are frames with a marker.
+//! LDPC code of CCSDS 131.0-B, section 7, whose codewords are frames with a marker.
 struct ccsds_ldpc_code {
     std::string name; //!< name in ccsds_framing::code, such as "c2" or "ar4ja-1024-1/2"
     //! parameters of ldpc_code::standard()
@@ -35,8 +35,8 @@ GPUFEC_API const std::vector<ccsds_ldpc_code>& ccsds_ldpc_codes();
 //! Code of telecommands (CCSDS 231.0-B). Its codewords are sent in a CLTU (communications
 //! link transmission unit): a start sequence, codewords, and a tail sequence.
 struct ccsds_telecommand_code {
-    //! name in ccsds_framing::code: "tc-bch" (BCH (63,56), a wrong bit per codeword is
-    //! corrected), "tc-bch-detect" (the same code, but errors are only detected),
+    //! name in ccsds_framing::code: "tc-bch" (BCH (63,56), which corrects one wrong bit
+    //! per codeword), "tc-bch-detect" (the same code, but errors are only detected),
     //! "tc-ldpc-128" or "tc-ldpc-512"
     std::string name;
     bool ldpc;              //!< whether it is an LDPC code, which needs soft values
@@ -82,9 +82,9 @@ struct ccsds_framing {
     //! code "c2" or "ar4ja-1024-1/2" and so on; or a telecommand code, "tc-bch",
     //! "tc-bch-detect", "tc-ldpc-128" or "tc-ldpc-512"
     std::string code = "ccsds-223";
-    //! codewords of Reed-Solomon per frame, 1 to 8
+    //! number of Reed-Solomon codewords per frame, 1 to 8
     unsigned interleaving = 1;
-    //! bytes of a transfer frame, 1 to 16384; 0: the longest of the code. With
+    //! length of a transfer frame in bytes, 1 to 16384; 0: the longest of the code. With
     //! Reed-Solomon it is a multiple of \c interleaving, and shorter frames have a
     //! virtual fill. With telecommand codes, the largest number of bytes of the frames of
     //! a CLTU; 0: 16384
@@ -179,7 +179,7 @@ class GPUFEC_API ccsds_frame_finder
 {
 public:
     //! \param framing the format
-    //! \param soft_input whether the input is soft values
+    //! \param soft_input whether the input is soft values; otherwise, packed bits
     //! \param variant instruction set; "": the best of this processor
     //! \param threads threads that decode Reed-Solomon while the frames are tracked, 1 to
     //!        256, the caller's included. Their number does not change the frames
@@ -207,9 +207,9 @@ public:
     unsigned search_errors() const;
     unsigned track_errors() const;
 
-    //! Takes \p count bytes of packed bits.
+    //! Accepts \p count bytes of packed bits.
     void push(const std::uint8_t* bytes, std::size_t count);
-    //! Takes \p count soft values. −128 counts as −127, and 0 as an erasure.
+    //! Accepts \p count soft values. −128 counts as −127, and 0 as an erasure.
     void push(const std::int8_t* values, std::size_t count);
     //! Returns the number of items that push() processes at a time. Frames can be pulled
     //! before more items are pushed.

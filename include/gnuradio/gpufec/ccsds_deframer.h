@@ -18,15 +18,16 @@ namespace gr::gpufec {
 struct ccsds_deframer_options {
     // Code
     //! code of the frame: "none"; "ccsds-223" or "ccsds-239" (Reed-Solomon in the dual
-    //! basis), or these with "-conventional" after them (in the conventional basis); or
+    //! basis), or either with the suffix "-conventional" (in the conventional basis); or
     //! an LDPC code, "c2" or "ar4ja-K-rate", such as "ar4ja-1024-1/2"; or a telecommand
     //! code, "tc-bch", "tc-bch-detect", "tc-ldpc-128" or "tc-ldpc-512"
     std::string code = "ccsds-223";
-    //! Reed-Solomon codewords per frame, 1 to 8
+    //! number of Reed-Solomon codewords per frame, 1 to 8
     int interleaving = 1;
-    //! bytes of a transfer frame, 1 to 16384; 0: the longest of the code. Shorter frames
-    //! of Reed-Solomon have a virtual fill, and are a multiple of \p interleaving.
-    //! With telecommand codes, the largest number of bytes of a CLTU's frames; 0: 16384
+    //! length of a transfer frame in bytes, 1 to 16384; 0: the longest of the code.
+    //! Shorter frames of Reed-Solomon have a virtual fill, and their length is a multiple
+    //! of \p interleaving. With telecommand codes, the largest number of bytes of a
+    //! CLTU's frames; 0: 16384
     int frame_bytes = 0;
     //! pseudo-randomiser: "none", "short" (period of 255 bits) or "long" (131,071 bits,
     //! not with telecommand codes)
@@ -48,11 +49,11 @@ struct ccsds_deframer_options {
     std::string constellation = "bpsk";
 
     // Output
-    //! whether frames that could not be decoded are dropped; without a code, those
-    //! without a marker; with an LDPC code, none
+    //! whether frames that could not be decoded are dropped; without a code, frames
+    //! without a marker are dropped; with an LDPC code, no frame is dropped
     bool drop_failed = true;
-    //! frames that get the tag ccsds_frame: "all", "failures" (those that failed) or
-    //! "none"
+    //! frames to which the tag ccsds_frame is added: "all", "failures" (those that
+    //! failed) or "none"
     gpufec::status_tags status_tags = gpufec::status_tags::all;
     //! key of the tags with the number of output items of each frame; "": none
     std::string length_tag = "packet_len";
@@ -70,13 +71,13 @@ struct ccsds_deframer_options {
     int max_iterations = 25;
 
     // Running
-    //! threads that decode Reed-Solomon, 1 to 256
+    //! number of threads that decode Reed-Solomon, 1 to 256
     int threads = 1;
 };
 
 /*!
- * \brief Finds the frames of CCSDS telemetry by their markers, and decodes Reed-Solomon;
- * or finds and decodes telecommands.
+ * \brief Finds and decodes the Reed-Solomon frames of CCSDS telemetry or the CLTUs of
+ * telecommands.
  * \ingroup gpufec
  *
  * \details
@@ -89,14 +90,14 @@ struct ccsds_deframer_options {
  * confirms it by decoding the frame or by the next marker. While locked, more wrong bits
  * are tolerated. Frames whose marker is missing are kept if they can be decoded, and up
  * to \p flywheel such frames otherwise. After a slip, the next frame is found again, even
- * if it begins within the expected one. The tolerated numbers follow from
+ * if that frame begins within the expected frame. The tolerated numbers follow from
  * \p false_alarm; see docs/reference/ccsds.md.
  *
- * With an LDPC code the input must be soft values. The markers are then searched in the
- * soft values, and the output is the codewords, as signed bytes: as many int8 as the code
- * sends bits, with the right sign and without the pseudo-randomiser, for gpu_ldpc_dvbs2.
+ * With an LDPC code, the input must be soft values. The markers are then searched in the
+ * soft values, and the output is the codewords for gpu_ldpc_dvbs2: one int8 per sent bit,
+ * in the right polarity and without the pseudo-randomiser.
  *
- * With a telecommand code (CCSDS 231.0-B) a frame is the content of a CLTU, whose length
+ * With a telecommand code (CCSDS 231.0-B), a frame is the content of a CLTU, whose length
  * varies. A CLTU begins with a start sequence in either polarity, and ends before the
  * first codeword that cannot be decoded, such as its tail sequence. The content includes
  * the fill of the last codeword.
@@ -119,9 +120,9 @@ struct ccsds_deframer_options {
  *  - \c channel_error_rate (double): from the last tag \c viterbi_ber or \c viterbi_lock
  *    before the end of the frame; only if there was one.
  *
- * Input tags move to the output item that holds their bit. A tag on a marker moves to the
- * first item of its frame, and a tag on parity to the last item. Tags of bits that belong
- * to no frame are dropped.
+ * Input tags move to the output item that contains their bit. A tag on a marker moves to
+ * the first item of its frame, and a tag on parity to the last item. Tags of bits that
+ * belong to no frame are dropped.
  *
  * The message port \c pdus sends each frame as a u8vector, with the dictionary above as
  * metadata; with an LDPC code it sends none. The message port \c status sends a
@@ -155,7 +156,7 @@ public:
     virtual std::uint64_t loss_count() const = 0;
     //! Returns the number of frames found elsewhere than expected, while locked.
     virtual std::uint64_t slip_count() const = 0;
-    //! Returns the number of markers in a search that began no frame.
+    //! Returns the number of markers found in a search that did not begin a frame.
     virtual std::uint64_t unconfirmed_marker_count() const = 0;
     //! Returns the number of incomplete frames at the end of the stream.
     virtual std::uint64_t cut_frame_count() const = 0;

@@ -24,16 +24,17 @@ struct ccsds_fec_receiver_options {
     //! (rate 1/2), "ccsds_2_3", "ccsds_3_4", "ccsds_5_6" or "ccsds_7_8"
     std::string convolutional = "ccsds";
     //! code of the frame: "none"; "ccsds-223" or "ccsds-239" (Reed-Solomon in the dual
-    //! basis), or these with "-conventional" after them (in the conventional basis); or,
+    //! basis), or either with the suffix "-conventional" (in the conventional basis); or,
     //! without a convolutional code, an LDPC code, "c2" or "ar4ja-K-rate", such as
     //! "ar4ja-1024-1/2", or a telecommand code, "tc-bch", "tc-bch-detect", "tc-ldpc-128"
     //! or "tc-ldpc-512"
     std::string code = "ccsds-223";
-    //! Reed-Solomon codewords per frame, 1 to 8
+    //! number of Reed-Solomon codewords per frame, 1 to 8
     int interleaving = 1;
-    //! bytes of a transfer frame, 1 to 16384; 0: the longest of the code. Shorter frames
-    //! of Reed-Solomon have a virtual fill, and are a multiple of \p interleaving.
-    //! With telecommand codes, the largest number of bytes of a CLTU's frames; 0: 16384
+    //! length of a transfer frame in bytes, 1 to 16384; 0: the longest of the code.
+    //! Shorter frames of Reed-Solomon have a virtual fill, and their length is a multiple
+    //! of \p interleaving. With telecommand codes, the largest number of bytes of a
+    //! CLTU's frames; 0: 16384
     int frame_bytes = 0;
     //! pseudo-randomiser: "none", "short" (period of 255 bits) or "long" (131,071 bits,
     //! not with telecommand codes)
@@ -61,11 +62,11 @@ struct ccsds_fec_receiver_options {
     std::vector<std::string> lock_presets = {};
 
     // Output
-    //! whether frames that could not be decoded are dropped; without a code, those
-    //! without a marker
+    //! whether frames that could not be decoded are dropped; without a code, frames
+    //! without a marker are dropped
     bool drop_failed = true;
-    //! frames that get the tag ccsds_frame: "all", "failures" (those that failed) or
-    //! "none"
+    //! frames to which the tag ccsds_frame is added: "all", "failures" (those that
+    //! failed) or "none"
     gpufec::status_tags status_tags = gpufec::status_tags::all;
     //! key of the tags with the number of bytes of each frame; "": none
     std::string length_tag = "packet_len";
@@ -73,9 +74,9 @@ struct ccsds_fec_receiver_options {
     // Running
     //! largest number of LDPC iterations, 1 to 1000
     int max_iterations = 25;
-    //! parallel blocks or LDPC codewords per batch; 0: chosen for the device
+    //! number of parallel blocks or LDPC codewords per batch; 0: chosen for the device
     int batch = 0;
-    //! batches in flight, 1 to 16
+    //! number of batches in flight, 1 to 16
     int slots = 3;
     //! longest time in ms that an incomplete batch waits for more input
     double max_latency_ms = 50;
@@ -83,7 +84,8 @@ struct ccsds_fec_receiver_options {
     gpufec::backend backend = gpufec::backend::automatic;
     //! index of the CUDA device
     int device = 0;
-    //! threads of the CPU backend, and threads that decode Reed-Solomon, 1 to 256
+    //! number of threads of the CPU backend and of threads that decode Reed-Solomon, 1 to
+    //! 256
     int threads = 1;
 
     // Advanced
@@ -93,13 +95,14 @@ struct ccsds_fec_receiver_options {
     //! largest number of successive frames without a marker that are kept while locked,
     //! 0 to 100
     int flywheel = 2;
-    //! soft values stored while the phase of the convolutional code is searched for
+    //! number of soft values stored while the phase of the convolutional code is searched
+    //! for
     int lock_memory = 1000000;
 };
 
 /*!
- * \brief Receiver of CCSDS telemetry after symbol synchronisation: from soft symbols to
- * transfer frames. \ingroup gpufec
+ * \brief Receiver that decodes soft symbols of CCSDS telemetry, after symbol
+ * synchronisation, to transfer frames. \ingroup gpufec
  *
  * \details
  * The receiver decodes the formats of CCSDS 131.0-B: uncoded, convolutional,
@@ -109,7 +112,7 @@ struct ccsds_fec_receiver_options {
  * The receiver is a chain. With a convolutional code it consists of a gpu_viterbi_pbvd,
  * whose phase search finds pairs, puncturing, rotation and code, and a ccsds_deframer,
  * which finds frames by their markers and decodes Reed-Solomon. Without a convolutional
- * code, the ccsds_deframer takes the soft values. With an LDPC code, a ccsds_deframer
+ * code, the ccsds_deframer reads the soft values. With an LDPC code, a ccsds_deframer
  * finds the codewords by their markers in the soft values, and a gpu_ldpc_dvbs2 decodes
  * them. With a telecommand code (CCSDS 231.0-B) the ccsds_deframer finds and decodes
  * CLTUs, on the CPU.
@@ -157,7 +160,7 @@ public:
     virtual std::uint64_t slip_count() const = 0;
 
     //! Sets the longest time in ms that an incomplete batch waits for more input.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless the time is finite and 0 or more
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
 
     //! Returns the diagnosis of parameters that do not fit the input, naming the

@@ -21,7 +21,7 @@ struct channel_bsid_options {
     double p_delete = 1e-3;
     //! probability that a transmitted bit is flipped, 0 to 1
     double p_substitute = 0.0;
-    //! input bits per frame; 0: a stream without frames
+    //! number of input bits per frame; 0: a stream without frames
     int frame_bits = 0;
     //! key of the tag with the number of received items of a frame
     std::string length_tag = "packet_len";
@@ -41,7 +41,7 @@ struct channel_bsid_options {
  * again for the same bit. A transmitted bit is flipped with probability \p p_substitute.
  * Input and output have one bit per byte. With an \p alphabet above 2, they have one
  * channel symbol of 0 to alphabet − 1 per byte, and a flip replaces the channel symbol by
- * another. With the same seed, the same input gives the same output.
+ * another. With the same seed, the same input results in the same output.
  *
  * With \p frame_bits, the input consists of frames of that many bits. The first output
  * item of each frame has a tag of key \p length_tag with the number of received items. A
@@ -50,8 +50,8 @@ struct channel_bsid_options {
  * frame_bits, and are removed. Frames that a tag cuts short, and items outside packets
  * after the first tag, are dropped with one warning.
  *
- * Other tags move to the received item of their bit or, if it was deleted, to the next
- * item.
+ * Any other tag moves to the received item of its bit or, if the bit was deleted, to the
+ * next item.
  */
 class GPUFEC_API channel_bsid : virtual public gr::block
 {
@@ -62,11 +62,16 @@ public:
     //! \throws std::invalid_argument naming the parameter, its value and what is allowed
     static sptr make(const channel_bsid_options& options = {});
 
-    //! Sets p_insert for the bits not yet transmitted. \throws std::invalid_argument
+    //! Sets p_insert for the bits not yet transmitted.
+    //! \throws std::invalid_argument unless \p p_insert is 0 to 0.99 and p_insert +
+    //! p_delete is below 1
     virtual void set_p_insert(double p_insert) = 0;
-    //! Sets p_delete for the bits not yet transmitted. \throws std::invalid_argument
+    //! Sets p_delete for the bits not yet transmitted.
+    //! \throws std::invalid_argument unless \p p_delete is at least 0 and p_insert +
+    //! p_delete is below 1
     virtual void set_p_delete(double p_delete) = 0;
-    //! Sets p_substitute for the bits not yet transmitted. \throws std::invalid_argument
+    //! Sets p_substitute for the bits not yet transmitted.
+    //! \throws std::invalid_argument unless \p p_substitute is 0 to 1
     virtual void set_p_substitute(double p_substitute) = 0;
 };
 

@@ -30,7 +30,7 @@ struct conv_encoder_options {
     std::optional<std::string> puncturing = std::nullopt;
     //! "streaming" (default), or frames: "terminated", "truncated" or "tailbiting"
     std::optional<gpufec::termination> termination = std::nullopt;
-    //! information bits per frame; 0 if streaming
+    //! number of information bits per frame; 0 if streaming
     int frame_bits = 0;
 
     // Input
@@ -69,13 +69,13 @@ struct conv_encoder_options {
  * information bits of the frame, and so ends in the state in which it started. The
  * puncturing pattern restarts with each frame.
  *
- * A tag moves to the output item that holds the first coded bit of its input item. The
+ * A tag moves to the output item that contains the first coded bit of its input item. The
  * value of a length tag, which is a tag of key \p length_tag, changes from the number of
  * input items of a packet to the number of output items. In frames, these are the items
- * of the packet's coded frames. In a stream, they begin with the output item that holds
- * the first coded bit of the packet, and end before the output item that holds the first
- * coded bit after the packet. A length tag whose value is not a positive integer, or
- * whose packet has no output item, is dropped with one warning.
+ * of the packet's coded frames. In a stream, they begin with the output item that
+ * contains the first coded bit of the packet, and end before the output item that
+ * contains the first coded bit after the packet. A length tag whose value is not a
+ * positive integer, or whose packet has no output item, is dropped with one warning.
  *
  * In frames, a length tag begins a packet of one or more frames. Until the first such
  * tag, frames follow one another. The block drops packets whose length is not a whole

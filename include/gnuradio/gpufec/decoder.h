@@ -69,7 +69,7 @@ struct run_options {
     std::size_t max_batch = 0;
     bool watch = true; //!< whether decoder::verdict() diagnoses the input
     //! Whether input is borrowed from memory of the device. Batches are then larger if
-    //! \p batch is 0, because they take no pinned memory.
+    //! \p batch is 0, because they need no pinned memory.
     bool input_on_device = false;
 };
 
@@ -123,7 +123,7 @@ public:
     virtual std::string verdict() const = 0;
 
     //! Sets the longest time in ms that an incomplete batch waits for more input. The new
-    //! limit also applies to a batch already waiting.
+    //! limit also applies to a batch that is already waiting.
     //! \throws std::invalid_argument unless \p milliseconds is finite and 0 or more
     virtual void set_max_latency_ms(double milliseconds) = 0;
 

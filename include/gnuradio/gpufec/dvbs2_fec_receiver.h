@@ -59,9 +59,9 @@ struct dvbs2_fec_receiver_options {
     ldpc_demapper demapper = ldpc_demapper::log_map;
 
     // Running
-    //! frames per batch; 0: chosen for the device
+    //! number of frames per batch; 0: chosen for the device
     int batch = 0;
-    //! batches in flight, 1 to 16
+    //! number of batches in flight, 1 to 16
     int slots = 3;
     //! longest time in ms that an incomplete batch waits for more input
     double max_latency_ms = 50;
@@ -69,7 +69,7 @@ struct dvbs2_fec_receiver_options {
     gpufec::backend backend = gpufec::backend::automatic;
     //! index of the CUDA device
     int device = 0;
-    //! threads of the CPU backend, 1 to 256
+    //! number of threads of the CPU backend, 1 to 256
     int threads = 1;
 
     // Code
@@ -82,8 +82,8 @@ struct dvbs2_fec_receiver_options {
 };
 
 /*!
- * \brief Receiver of DVB-S2 or DVB-S2X after synchronisation: from symbols to the
- * transport stream. \ingroup gpufec
+ * \brief Receiver that decodes synchronised symbols of DVB-S2 or DVB-S2X to the transport
+ * stream. \ingroup gpufec
  *
  * \details
  * The receiver consists of a gpu_ldpc_dvbs2, which demaps symbols and decodes LDPC and
@@ -93,8 +93,8 @@ struct dvbs2_fec_receiver_options {
  *
  * The block receives the MODCODs of DVB-S2 (ETSI EN 302 307-1, table 12) and, with
  * \p standard "dvbs2x", of DVB-S2X (EN 302 307-2, tables 17a and 18a). Symbols of VL-SNR
- * frames are described at gpu_ldpc_dvbs2; with \p acm, such frames are received only if
- * \p frame_size is one of theirs, and then no others.
+ * frames are described at gpu_ldpc_dvbs2; with \p acm, VL-SNR frames are received
+ * only if \p frame_size is a VL-SNR frame size; no other frames are received then.
  *
  * With \p acm, a tag on the first symbol of a frame selects the MODCOD of this frame and
  * of the frames after it. A tag \c XFECFRAME, as set by gr-dvbs2rx, has a MODCOD of
@@ -131,7 +131,7 @@ public:
     //! Returns the number of BBFRAMEs dropped because their header is wrong or not
     //! supported. Most of these are frames that BCH could not correct.
     virtual std::uint64_t dropped_frame_count() const = 0;
-    //! Returns the number of packets, inserted null packets included.
+    //! Returns the number of packets, including inserted null packets.
     virtual std::uint64_t packet_count() const = 0;
     //! Returns the number of packets with a wrong CRC-8.
     virtual std::uint64_t packet_error_count() const = 0;
@@ -144,7 +144,7 @@ public:
     //! NaN if the Es/N0 is estimated.
     virtual double esn0_db() const = 0;
     //! Sets the longest time in ms that an incomplete batch waits for more input.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless the time is finite and 0 or more
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
     //! Returns the longest time in ms that an incomplete batch waits for more input.
     virtual double max_latency_ms() const = 0;

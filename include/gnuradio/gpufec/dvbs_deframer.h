@@ -34,8 +34,8 @@ struct dvbs_deframer_options {
  *
  * Frames are found at any bit of a byte, upright and inverted, and at rate 5/6 also if
  * the Viterbi decoder has decoded a reflected constellation. 12 frames are enough: at
- * most 10 of the 96 bits of their sync bytes may be wrong. Noise gives a false alarm once
- * in 4e10 frame lengths. The frames are lost when 12 of them have more than 30 such
+ * most 10 of the 96 bits of their sync bytes may be wrong. Noise causes a false alarm
+ * once in 4e10 frame lengths. The frames are lost when 12 of them have more than 30 such
  * errors. The search then begins before these 12, so that a lost bit affects only the
  * packets of damaged frames.
  *
@@ -43,9 +43,9 @@ struct dvbs_deframer_options {
  * received. Packets at the beginning, at the end and around a lost bit are not output. A
  * packet with more than 8 wrong bytes is output with its transport error indicator set.
  *
- * Input tags move to the packet whose frame contains their byte, or to the next packet if
- * there is none; after the last packet they are dropped. The block adds these tags on the
- * first byte of packets:
+ * An input tag moves to the packet whose frame contains its byte, or to the next packet
+ * if that packet is not output. Tags after the last packet are dropped. The block adds
+ * these tags on the first byte of packets:
  *  - \c ts_begin (long, −1): on the first packet, and on the first packet after frames
  *    were lost,
  *  - \c ts_error (bool, true): on packets that could not be corrected.
@@ -71,7 +71,7 @@ public:
     virtual std::uint64_t packet_error_count() const = 0;
     //! Returns the number of bytes that were corrected.
     virtual std::uint64_t corrected_byte_count() const = 0;
-    //! Returns how often the frames were lost.
+    //! Returns the number of times that the frames were lost.
     virtual std::uint64_t sync_loss_count() const = 0;
 };
 

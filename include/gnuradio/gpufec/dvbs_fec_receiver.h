@@ -29,7 +29,8 @@ struct dvbs_fec_receiver_options {
     std::string soft_input = "symbols";
 
     // Running
-    //! parallel blocks of the Viterbi decoder per batch; 0: chosen for the device
+    //! number of parallel blocks of the Viterbi decoder per batch; 0: chosen for the
+    //! device
     int batch = 0;
     //! number of batches in flight, 1 to 16. Unless the backend is "cpu", the decoder
     //! uses one more, up to 16
@@ -40,7 +41,7 @@ struct dvbs_fec_receiver_options {
     gpufec::backend backend = gpufec::backend::automatic;
     //! index of the CUDA device
     int device = 0;
-    //! threads of the CPU backend, 1 to 256
+    //! number of threads of the CPU backend, 1 to 256
     int threads = 1;
 
     // Input
@@ -50,7 +51,7 @@ struct dvbs_fec_receiver_options {
 };
 
 /*!
- * \brief Receiver of DVB-S after synchronisation: from QPSK symbols to the transport
+ * \brief Receiver that decodes synchronised QPSK symbols of DVB-S to the transport
  * stream. \ingroup gpufec
  *
  * \details
@@ -92,11 +93,11 @@ public:
     virtual std::uint64_t packet_error_count() const = 0;
     //! Returns the number of bytes that Reed-Solomon decoding corrected.
     virtual std::uint64_t corrected_byte_count() const = 0;
-    //! Returns how often the frames were lost.
+    //! Returns the number of times that the frames were lost.
     virtual std::uint64_t sync_loss_count() const = 0;
 
     //! Sets the longest time in ms that an incomplete batch waits for more input.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless the time is finite and 0 or more
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
 };
 

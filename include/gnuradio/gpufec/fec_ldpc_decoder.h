@@ -23,9 +23,9 @@ struct fec_ldpc_decoder_options {
     // Code
     //! standard of the code, as in gpu_ldpc_dvbs2
     std::string standard = "dvbs2";
-    //! as in gpu_ldpc_dvbs2
+    //! frame size of the code, as in gpu_ldpc_dvbs2
     std::string frame_size = "normal";
-    //! as in gpu_ldpc_dvbs2, without MODCODs
+    //! rate of the code, as in gpu_ldpc_dvbs2, without MODCODs
     std::string rate = "1/2";
     //! an alist or base matrix file, whose code replaces \p standard, \p frame_size and
     //! \p rate; "" for none

@@ -20,7 +20,7 @@ namespace gr::gpufec {
 //! of Python; enumerators have the same names, except automatic ("auto").
 struct fec_viterbi_decoder_options {
     // Code
-    //! information bits per frame, which set_frame_size() changes
+    //! number of information bits per frame, which set_frame_size() changes
     int frame_size = 2048;
     //! K, 3 to 9; default 7
     std::optional<int> constraint_length = std::nullopt;

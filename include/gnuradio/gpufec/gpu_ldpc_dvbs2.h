@@ -31,7 +31,8 @@ enum class ldpc_input {
     symbols8   //!< symbols as pairs of int8, the real part first
 };
 
-//! Converts "int8", "float", "uint8", "symbols", "symbols16" or "symbols8".
+//! Converts the name "int8", "float", "uint8", "symbols", "symbols16" or "symbols8" to an
+//! enumerator.
 //! \throws std::invalid_argument for any other name
 GPUFEC_API ldpc_input ldpc_input_from_string(const std::string& name);
 
@@ -44,7 +45,8 @@ enum class ldpc_output {
     extrinsic //!< N extrinsic LLRs
 };
 
-//! Converts the name of an enumerator. \throws std::invalid_argument for any other name
+//! Converts the name of an enumerator to the enumerator.
+//! \throws std::invalid_argument for any other name
 GPUFEC_API ldpc_output ldpc_output_from_string(const std::string& name);
 
 //! Source of the Es/N0 of symbols.
@@ -54,7 +56,8 @@ enum class esn0_source {
     tag        //!< tags of key esn0_db
 };
 
-//! Converts the name of an enumerator. \throws std::invalid_argument for any other name
+//! Converts the name of an enumerator to the enumerator.
+//! \throws std::invalid_argument for any other name
 GPUFEC_API esn0_source esn0_source_from_string(const std::string& name);
 
 //! Parameters of gpu_ldpc_dvbs2, in Python's order. Values in quotes are those of
@@ -68,8 +71,7 @@ struct gpu_ldpc_dvbs2_options {
     //! a frame size of the standard, from the list in the block's description
     std::string frame_size = "normal";
     //! a rate of the standard, from the same list; or a MODCOD such as "8PSK 3/4", which
-    //! sets
-    //! \p constellation too
+    //! sets \p constellation too
     std::string rate = "1/2";
     //! an alist or base matrix file, whose code replaces \p standard, \p frame_size and
     //! \p rate; "" for none
@@ -93,7 +95,7 @@ struct gpu_ldpc_dvbs2_options {
     //! largest number of iterations, 1 to 1000
     int max_iterations = 25;
     //! true: decoding of a frame stops once every check is satisfied; false: every frame
-    //! takes max_iterations iterations
+    //! runs max_iterations iterations
     bool early_stop = true;
 
     // Output
@@ -106,9 +108,9 @@ struct gpu_ldpc_dvbs2_options {
     bool packed_output = true;
 
     // Running
-    //! frames per batch; 0: chosen for the device
+    //! number of frames per batch; 0: chosen for the device
     int batch = 0;
-    //! batches in flight on each device, 1 to 16
+    //! number of batches in flight on each device, 1 to 16
     int slots = 3;
     //! longest time in ms that an incomplete batch waits for more input
     double max_latency_ms = 50;
@@ -116,7 +118,7 @@ struct gpu_ldpc_dvbs2_options {
     gpufec::backend backend = gpufec::backend::automatic;
     //! index of the CUDA device
     int device = 0;
-    //! threads of the CPU backend, 1 to 256
+    //! number of threads of the CPU backend, 1 to 256
     int threads = 1;
 
     // Advanced
@@ -133,7 +135,8 @@ struct gpu_ldpc_dvbs2_options {
     // Code
     //! whether tags select the code of each frame
     bool acm = false;
-    //! alist or base matrix files; the keys are the names for tags and set_code()
+    //! paths of alist or base matrix files; the keys are the names of the codes for tags
+    //! and set_code()
     std::map<std::string, std::string> named_codes = {};
 
     // Output
@@ -151,20 +154,20 @@ struct gpu_ldpc_dvbs2_options {
 
     // Running
     //! timeout in ms for one batch, counted from the end of the previous one, up to 1e9;
-    //! on expiry the device is abandoned. 0: none
+    //! on expiry the device is abandoned. 0: no timeout
     double device_timeout_ms = 10000;
 
     // Code
     //! positions of the codeword, from 0, that are not sent, in addition to those
     //! that the standard omits
     std::vector<int> punctured = {};
-    //! positions of the codeword that are always 0 and not sent; they hold no message
+    //! positions of the codeword that are always 0 and not sent; they contain no message
     //! bits
     std::vector<int> shortened = {};
 
     // Output
-    //! frames that get status tags: "all", "failures" (those that are not valid) or
-    //! "none"; a BBFRAME is valid if bch_valid is true
+    //! frames to which status tags are added: "all", "failures" (those that are not
+    //! valid) or "none"; a BBFRAME is valid if bch_valid is true
     gpufec::status_tags status_tags = gpufec::status_tags::all;
     //! whether to descramble BBFRAMEs (EN 302 307-1, 5.2.2)
     bool descramble = false;
@@ -194,14 +197,15 @@ struct gpu_ldpc_dvbs2_options {
     std::string length_tag = "packet_len";
 
     // Running
-    //! memory of the stream ports: "host"; "device_in": the input is in the memory of
-    //! \p device, in a buffer of gr-cuda; "device": the output too. The last two require
-    //! a CUDA device and a build with gr-cuda, and decode on the device only
+    //! memory of the stream ports: "host"; "device_in", with input in the memory of
+    //! \p device, in a buffer of gr-cuda; or "device", with input and output in such
+    //! memory. The last two require a CUDA device and a build with gr-cuda, and decode on
+    //! the device only
     port_memory io = port_memory::host;
 
     // Code
     //! length in bytes of the PSDU of Wi-Fi PPDUs (\p standard "wifi"), 1 to 65535: a
-    //! frame is a whole PPDU, and \p frame_size has no effect; 0: a frame is one codeword
+    //! frame is a whole PPDU, and \p frame_size has no effect. 0: a frame is one codeword
     int psdu_bytes = 0;
     //! number of coded bits per OFDM symbol of a PPDU (N_CBPS), 1 to 65535
     int symbol_bits = 0;
@@ -260,8 +264,8 @@ struct gpu_ldpc_dvbs2_options {
  * "pi/2-bpsk") or, in "vl-snr normal" frames, of QPSK: 30780 symbols, or 14976 in "vl-snr
  * short" frames, without PLHEADER, VL-SNR header and pilots, descrambled (scrambling
  * changes only the sign of symbols of π/2-BPSK). In "vl-snr short sf2" frames a bit has
- * two symbols, which the block adds. Es/N0 is that of a transmitted symbol. These symbols
- * require \p io "host". With \p acm, tags select among VL-SNR frames only.
+ * two symbols, which the block adds. The Es/N0 is that of one transmitted symbol. VL-SNR
+ * frames require \p io "host". With \p acm, tags select among VL-SNR frames only.
  *
  * With \p output "llr" or "extrinsic" the output is N LLRs per frame as int8, one for
  * each bit of the codeword, sent or not: posterior LLRs after the last iteration, or
@@ -288,8 +292,8 @@ struct gpu_ldpc_dvbs2_options {
  * \c ldpc_skipped and skipped_frame_count() count the dropped frames and packets. The
  * next tag restores alignment. With \p acm the frame length is that of the current code.
  *
- * Input tags move to the output item that holds their bit. The block adds these tags on
- * the first output item of each frame that \p status_tags selects:
+ * Input tags move to the output item that contains their bit. The block adds these tags
+ * on the first output item of each frame that \p status_tags selects:
  *  - \c ldpc_iterations (long): number of iterations,
  *  - \c ldpc_valid (bool): whether the decided bits satisfy every check,
  *  - \c ldpc_syndrome_weight (long): number of violated checks, only on frames that
@@ -358,11 +362,11 @@ public:
      * Sets the code of the next frames by a name such as "normal 1/2", or by a name of
      * named_codes. Without acm, only codes of the standard and frame size of make() can
      * be set; with nr, only the code of make().
-     * \throws std::invalid_argument
+     * \throws std::invalid_argument if the code is unknown or cannot be set
      */
     virtual void set_code(const std::string& name) = 0;
     //! Sets the steps per nat of input and output LLRs, from the next frame on.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless \p llr_scale is finite and above 0
     virtual void set_llr_scale(float llr_scale) = 0;
     //! Returns the steps per nat of input and output LLRs.
     virtual float llr_scale() const = 0;
@@ -374,7 +378,7 @@ public:
     //! the parameter; NaN if the Es/N0 is estimated, and for LLRs.
     virtual double esn0_db() const = 0;
     //! Sets the longest time in ms that an incomplete batch waits for more input.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless the time is finite and 0 or more
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
     //! Returns the longest time in ms that an incomplete batch waits for more input.
     virtual double max_latency_ms() const = 0;

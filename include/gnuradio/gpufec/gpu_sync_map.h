@@ -24,7 +24,8 @@ enum class sync_input {
     float32 //!< probabilities or likelihoods as floats
 };
 
-//! Converts "hard" or "float". \throws std::invalid_argument for any other name
+//! Converts the name "hard" or "float" to an enumerator.
+//! \throws std::invalid_argument for any other name
 GPUFEC_API sync_input sync_input_from_string(const std::string& name);
 
 //! Parameters of gpu_sync_map, in Python's order. Values in quotes are those of
@@ -35,11 +36,11 @@ struct gpu_sync_map_options {
     //! N·q rows of n bits; row i·q + D is the word for message symbol D at index i of a
     //! frame, and its leftmost bit is sent first
     std::vector<std::uint8_t> codebook;
-    //! number of values of a message symbol, 2 to 65536
+    //! q, number of values of a message symbol, 2 to 65536
     int q = 32;
-    //! bits per message symbol, 1 to 4096
+    //! n, number of bits per message symbol, 1 to 4096
     int n = 10;
-    //! N, message symbols per frame
+    //! N, number of message symbols per frame
     int frame_symbols = 210;
     //! probability of an insertion before a bit, 0 to 0.99
     double p_insert = 1e-3;
@@ -65,14 +66,15 @@ struct gpu_sync_map_options {
     // Advanced
     //! "float", "double" or "mixed" (lattices in float, everything else in double)
     sync_precision precision = sync_precision::float32;
-    //! storage of branch metrics (corridor only): "global" for a whole frame, "local" for
-    //! one message symbol, computed twice, or "auto": "global" if memory allows
+    //! storage of branch metrics (corridor only): "global" stores those of a whole frame,
+    //! "local" stores those of one message symbol and computes them twice, and "auto" is
+    //! "global" if memory allows
     sync_storage storage = sync_storage::automatic;
 
     // Running
-    //! frames per batch; 0: chosen for the device
+    //! number of frames per batch; 0: chosen for the device
     int batch = 0;
-    //! batches in flight on each device, 1 to 16
+    //! number of batches in flight on each device, 1 to 16
     int slots = 3;
     //! longest time in ms that an incomplete batch waits for more input
     double max_latency_ms = 50;
@@ -80,11 +82,11 @@ struct gpu_sync_map_options {
     gpufec::backend backend = gpufec::backend::automatic;
     //! index of the CUDA device
     int device = 0;
-    //! threads of the CPU backend, 1 to 256
+    //! number of threads of the CPU backend, 1 to 256
     int threads = 1;
 
     // Advanced
-    //! "linear" (exact), or "corridor": the decoder of the paper
+    //! "linear" (exact) or "corridor" (the decoder of Briffa's paper)
     sync_form form = sync_form::linear;
     //! largest probability of drifts outside the window of drifts that are considered,
     //! 1e-15 to below 1
@@ -94,22 +96,22 @@ struct gpu_sync_map_options {
     //! largest drift change per message symbol (corridor only). If mn_min and mn_max are
     //! 0, both are derived from the exclusion
     int mn_max = 0;
-    //! number of message symbols after each frame that are decoded with it, up to 2^20;
-    //! 0: chosen from the channel (stream mode)
+    //! look-ahead: number of message symbols after each frame that are decoded with it,
+    //! up to 2^20; 0: chosen from the channel (stream mode)
     int lookahead = 0;
 
     // Input
-    //! number of initial items at which the first frame may begin, up to 2^20; 0: it
-    //! begins at the first (stream mode)
+    //! number of items at the start of the stream within which the first frame begins, up
+    //! to 2^20; 0: the first frame begins at the first item (stream mode)
     int acquire = 0;
 
     // Code
-    //! number of channel symbols, 2 to 16; above 2 they replace bits
+    //! number of channel symbols, 2 to 16; if above 2, channel symbols replace bits
     int alphabet = 2;
 
     // Advanced
-    //! "corridor", "lattice" (the whole lattice) or "trellis" (a cap on insertions); the
-    //! last two on the CPU only (corridor only)
+    //! computation of branch metrics (corridor only): "corridor", "lattice" (the whole
+    //! lattice) or "trellis" (a cap on insertions); the last two run on the CPU only
     sync_receiver receiver = sync_receiver::corridor;
     //! largest number of insertions before a bit (receiver "trellis")
     int insertion_cap = 2;
@@ -121,15 +123,15 @@ struct gpu_sync_map_options {
     double lattice_threshold = 0.0;
 
     // Input
-    //! the drift of start_prior's first entry (framed mode)
+    //! drift to which the first entry of start_prior belongs (framed mode)
     int start_first = 0;
     //! weights of the drifts start_first, start_first + 1, … at the beginning of a frame;
     //! a frame with drift m begins at item m. Empty: start_first is certain
     std::vector<double> start_prior = {};
-    //! the drift of end_prior's first entry (framed mode)
+    //! drift to which the first entry of end_prior belongs (framed mode)
     int end_first = 0;
     //! weights of the drifts end_first, end_first + 1, … at the end of a frame; a frame
-    //! with drift m ends before item n·N + m. Empty: it ends with its last item
+    //! with drift m ends before item n·N + m. Empty: the frame ends with its last item
     std::vector<double> end_prior = {};
 
     // Running
@@ -143,14 +145,14 @@ struct gpu_sync_map_options {
 
     // Running
     //! timeout in ms for one batch, counted from the end of the previous one, up to 1e9;
-    //! on expiry the device is abandoned. 0: none
+    //! on expiry the device is abandoned. 0: no timeout
     double device_timeout_ms = 10000;
 
     // Output
-    //! whether to add \c sync_bound (stream mode)
+    //! whether to add tags \c sync_bound (stream mode)
     bool bounds = false;
-    //! frames that get status tags: "all", "failures" (those that are not valid) or
-    //! "none"
+    //! frames to which status tags are added: "all", "failures" (those that are not
+    //! valid) or "none"
     gpufec::status_tags status_tags = gpufec::status_tags::all;
 
     // Input
@@ -159,9 +161,10 @@ struct gpu_sync_map_options {
     int frame_items = 0;
 
     // Running
-    //! memory of the stream ports: "host"; "device_in": the input is in the memory of
-    //! \p device, in a buffer of gr-cuda; "device": the output too. The last two require
-    //! a CUDA device and a build with gr-cuda, and decode on the device only
+    //! memory of the stream ports: "host"; "device_in", with input in the memory of
+    //! \p device, in a buffer of gr-cuda; or "device", with input and output in such
+    //! memory. The last two require a CUDA device and a build with gr-cuda, and decode on
+    //! the device only
     port_memory io = port_memory::host;
 };
 
@@ -185,15 +188,15 @@ struct gpu_sync_map_options {
  * With a larger \p alphabet, items are channel symbols of 0 to alphabet − 1, or vectors
  * of \p alphabet floats. A vector has the likelihood that each channel symbol was
  * received, for example from the quality scores of a DNA sequencer. Negative likelihoods
- * count as 0. The largest of an item is 1e-30 to 1e30. A common factor has no effect.
- * An item of zeros only, or with a NaN or an infinity, is an erasure.
+ * count as 0. The largest likelihood of an item is 1e-30 to 1e30. A common factor of an
+ * item has no effect. An item of zeros only, or with a NaN or an infinity, is an erasure.
  *
  * The \p mode determines how the input is divided into frames:
  *  - "framed": a frame begins at a tag of key \p length_tag, whose value is its number of
  *    items. Items outside frames, and tags without a length of at least 1, are dropped
  *    with one warning. A frame also ends at the next tag and at the end of the input.
  *    With \p frame_items all frames have this length, and length tags are ordinary tags.
- *  - "stream": frames follow one another without marks, and the decoder finds them.
+ *  - "stream": frames follow one another without length tags, and the decoder finds them.
  *
  * In framed mode a second input may be connected, for the priors of each frame: N·q
  * weights as floats, one for each value of each message symbol. If the second input ends
@@ -254,22 +257,24 @@ public:
     virtual std::uint64_t frames_again() const = 0;
 
     //! Sets p_insert for frames that are not yet in a batch.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless \p p_insert is 0 to 0.99 and p_insert +
+    //! p_delete is below 1
     virtual void set_p_insert(double p_insert) = 0;
     //! Returns the p_insert that was set last.
     virtual double p_insert() const = 0;
     //! Sets p_delete for frames that are not yet in a batch.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless \p p_delete is at least 0 and p_insert +
+    //! p_delete is below 1
     virtual void set_p_delete(double p_delete) = 0;
     //! Returns the p_delete that was set last.
     virtual double p_delete() const = 0;
     //! Sets p_substitute for frames that are not yet in a batch.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless \p p_substitute is 0 to 1
     virtual void set_p_substitute(double p_substitute) = 0;
     //! Returns the p_substitute that was set last.
     virtual double p_substitute() const = 0;
     //! Sets the longest time in ms that an incomplete batch waits for more input.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless the time is finite and 0 or more
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
     //! Returns the longest time in ms that an incomplete batch waits for more input.
     virtual double max_latency_ms() const = 0;

@@ -34,7 +34,7 @@ struct gpu_viterbi_pbvd_options {
     std::optional<std::string> puncturing = std::nullopt;
     //! "streaming" (default), or frames: "terminated", "truncated" or "tailbiting"
     std::optional<gpufec::termination> termination = std::nullopt;
-    //! information bits per frame; 0 if streaming
+    //! number of information bits per frame; 0 if streaming
     int frame_bits = 0;
 
     // Input
@@ -51,16 +51,19 @@ struct gpu_viterbi_pbvd_options {
     bool packed_output = true;
 
     // Advanced
-    //! D, stages, a multiple of 32; 0: chosen for the code
+    //! D, number of decoded stages of a parallel block, a multiple of 32; 0: chosen for
+    //! the code
     int decode_length = 0;
-    //! L, stages, at least K−1; 0: chosen for the code
+    //! L, number of further stages on either side of a parallel block, at least K−1; 0:
+    //! chosen for the code
     int overlap = 0;
 
     // Running
-    //! parallel blocks per batch; 0: chosen for the device
+    //! number of parallel blocks per batch; 0: chosen for the device
     int batch = 0;
-    //! batches in flight on each device, 1 to 16. With lock and without backend "cpu" the
-    //! block uses one more, up to 16, because checking a lock occupies a slot
+    //! number of batches in flight on each device, 1 to 16. With lock "auto", and unless
+    //! the backend is "cpu", the block uses one more, up to 16, because checking a lock
+    //! occupies a slot
     int slots = 3;
     //! longest time in ms that an incomplete batch waits for more input
     double max_latency_ms = 50;
@@ -68,7 +71,7 @@ struct gpu_viterbi_pbvd_options {
     gpufec::backend backend = gpufec::backend::automatic;
     //! index of the CUDA device
     int device = 0;
-    //! threads of the CPU backend, 1 to 256
+    //! number of threads of the CPU backend, 1 to 256
     int threads = 1;
 
     // Advanced
@@ -103,17 +106,17 @@ struct gpu_viterbi_pbvd_options {
     std::vector<std::string> lock_presets = {};
 
     // Advanced
-    //! soft values stored during the search, 10^4 to 10^9, and at least those of 24
-    //! frames
+    //! number of soft values stored during the search, 10^4 to 10^9, and at least the
+    //! number in 24 frames
     int lock_memory = 1000000;
 
     // Output
-    //! seconds between messages with \c event "status"; 0: none
+    //! interval in s between messages with \c event "status"; 0: no such messages
     double status_period_s = 0;
 
     // Running
     //! timeout in ms for one batch, counted from the end of the previous one, up to 1e9;
-    //! on expiry the device is abandoned. 0: none
+    //! on expiry the device is abandoned. 0: no timeout
     double device_timeout_ms = 10000;
 
     // Input
@@ -121,15 +124,16 @@ struct gpu_viterbi_pbvd_options {
     std::string lock_first_item = "i";
 
     // Running
-    //! memory of the stream ports: "host"; "device_in": the input is in the memory of
-    //! \p device, in a buffer of gr-cuda; "device": the output too. The last two require
-    //! a CUDA device and a build with gr-cuda, and decode on the device only
+    //! memory of the stream ports: "host"; "device_in", with input in the memory of
+    //! \p device, in a buffer of gr-cuda; or "device", with input and output in such
+    //! memory. The last two require a CUDA device and a build with gr-cuda, and decode on
+    //! the device only
     port_memory io = port_memory::host;
 };
 
 /*!
- * \brief Viterbi decoder for convolutional codes, in parallel blocks, on GPU or CPU.
- * \ingroup gpufec
+ * \brief Viterbi decoder for convolutional codes, in parallel blocks, on a GPU or the
+ * CPU. \ingroup gpufec
  *
  * \details
  * The input is an endless stream, or frames, of soft values. A stream is divided into
@@ -151,10 +155,10 @@ struct gpu_viterbi_pbvd_options {
  * byte. All input is decoded before the block is done. Missing soft values of the last
  * stage count as erasures. An incomplete last frame is dropped.
  *
- * Input tags move to the output item that holds their information bit. Tags in the tail
- * of a frame move to the last item of the frame. The value of a length tag, which is a
- * tag of key \p length_tag_key, changes from the number of input items of a packet to the
- * number of output items. Both ends of the packet are rounded down to output items.
+ * Input tags move to the output item that contains their information bit. Tags in the
+ * tail of a frame move to the last item of the frame. The value of a length tag, which is
+ * a tag of key \p length_tag_key, changes from the number of input items of a packet to
+ * the number of output items. Both ends of the packet are rounded down to output items.
  * Length tags whose value is not a positive integer, or whose packet has no output item,
  * are dropped with one warning.
  *
@@ -175,9 +179,9 @@ struct gpu_viterbi_pbvd_options {
  * values and puncturing periods begin, resolves the ambiguities of \p lock_constellation,
  * and finds which of the code and \p lock_presets is sent. For each hypothesis it decodes
  * the same window of the input, encodes the bits again, and compares the channel error
- * rate with that of the same code on pure noise. The probability of a lock on noise is
- * below 1e-12 per window. For terminated frames without gaps, the K−1 zeros at the ends
- * of frames also show where frames begin, and the sign of the soft values.
+ * rate with the error rate of the same code on pure noise. The probability of a lock on
+ * noise is below 1e-12 per window. For terminated frames without gaps, the K−1 zeros at
+ * the ends of frames also show where frames begin, and the sign of the soft values.
  *
  * During the search the block stores up to \p lock_memory soft values and decodes them
  * after the lock; older values are dropped. While locked, it compares the input with
@@ -197,7 +201,7 @@ struct gpu_viterbi_pbvd_options {
  *  - \c half_symbol: whether I and Q of a pair are in consecutive input symbols,
  *  - \c inverted: whether all signs are inverted,
  *  - \c error_rate, \c chance_error_rate: channel error rate, and the error rate that
- *    noise would give,
+ *    pure noise would cause,
  *  - \c first_value: index of the first soft value of the lock,
  *  - \c known_value: index of the last soft value needed to find the lock,
  *  - \c dropped, \c locks: number of dropped soft values and of locks since the
@@ -256,12 +260,13 @@ public:
     virtual std::uint64_t skipped_frame_count() const = 0;
 
     //! Sets the int8 steps per unit of amplitude of float input, from the next input on.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless \p soft_scale is finite and above 0
     virtual void set_soft_scale(float soft_scale) = 0;
     //! Returns the int8 steps per unit of amplitude of float input.
     virtual float soft_scale() const = 0;
     //! Sets the longest time in ms that an incomplete batch waits for more input. The new
-    //! limit also applies to a batch already waiting. \throws std::invalid_argument
+    //! limit also applies to a batch that is already waiting.
+    //! \throws std::invalid_argument unless the time is finite and 0 or more
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
     //! Returns the longest time in ms that an incomplete batch waits for more input.
     virtual double max_latency_ms() const = 0;

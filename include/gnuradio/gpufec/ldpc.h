@@ -51,12 +51,12 @@ public:
      * \param frame_size "normal" (64800 bits) or "short" (16200)
      * \param rate "1/4", "1/3", "2/5", "1/2", "3/5", "2/3", "3/4", "4/5", "5/6", "8/9",
      *        or "9/10" (normal frames only)
-     * \throws std::invalid_argument
+     * \throws std::invalid_argument for any other frame size or rate
      */
     static ldpc_code dvbs2(const std::string& frame_size, const std::string& rate);
 
     //! Returns the rates of a frame size of DVB-S2, in ascending order.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument if the frame size is unknown
     static std::vector<std::string> dvbs2_rates(const std::string& frame_size);
 
     /*!
@@ -98,10 +98,11 @@ public:
                               const std::string& rate);
     //! Returns the names of the standards.
     static std::vector<std::string> standards();
-    //! Returns a standard's frame sizes; for nr, all lifting sizes of both graphs.
-    //! \throws std::invalid_argument
+    //! Returns a standard's frame sizes; for nr, all lifting sizes of both base graphs.
+    //! \throws std::invalid_argument if \p standard is unknown
     static std::vector<std::string> frame_sizes(const std::string& standard);
-    //! Returns the rates of a frame size. \throws std::invalid_argument
+    //! Returns the rates of a frame size.
+    //! \throws std::invalid_argument if a parameter is unknown
     static std::vector<std::string> rates(const std::string& standard,
                                           const std::string& frame_size);
 
@@ -124,7 +125,7 @@ public:
      */
     static ldpc_code from_alist(std::istream& text, const std::string& name);
     //! Reads a code from an alist file. The name of the code is the path.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument if the file cannot be read or has another format
     static ldpc_code from_alist_file(const std::string& path);
 
     /*!
@@ -149,7 +150,8 @@ public:
     static ldpc_code from_base_matrix(std::istream& text, const std::string& name);
 
     //! Reads a code from an alist file or a base matrix file. The first word of the file
-    //! determines the format. \throws std::invalid_argument
+    //! determines the format.
+    //! \throws std::invalid_argument if the file cannot be read or has neither format
     static ldpc_code from_file(const std::string& path);
 
     /*!
@@ -313,7 +315,7 @@ enum class ldpc_algorithm {
     min_sum             //!< the smallest magnitude on the other edges
 };
 
-//! Converts "offset_min_sum", "normalized_min_sum" or "min_sum".
+//! Converts the name "offset_min_sum", "normalized_min_sum" or "min_sum".
 //! \throws std::invalid_argument for any other name
 GPUFEC_API ldpc_algorithm ldpc_algorithm_from_string(const std::string& name);
 
@@ -324,7 +326,8 @@ enum class ldpc_precision {
     float32 //!< single precision; messages have 16 significant bits
 };
 
-//! Converts "int8", "int16" or "float". \throws std::invalid_argument for any other name
+//! Converts the name "int8", "int16" or "float".
+//! \throws std::invalid_argument for any other name
 GPUFEC_API ldpc_precision ldpc_precision_from_string(const std::string& name);
 
 //! Order in which check-to-variable messages are updated.
@@ -333,7 +336,8 @@ enum class ldpc_schedule {
     flooding //!< all check nodes, then all variable nodes
 };
 
-//! Converts "layered" or "flooding". \throws std::invalid_argument for any other name
+//! Converts the name "layered" or "flooding".
+//! \throws std::invalid_argument for any other name
 GPUFEC_API ldpc_schedule ldpc_schedule_from_string(const std::string& name);
 
 //! Format of channel values (LLRs).
@@ -343,7 +347,8 @@ enum class llr_format {
     uint8    //!< one byte v of offset binary, which stands for the int8 v − 128
 };
 
-//! Converts "int8", "float" or "uint8". \throws std::invalid_argument for any other name
+//! Converts the name "int8", "float" or "uint8".
+//! \throws std::invalid_argument for any other name
 GPUFEC_API llr_format llr_format_from_string(const std::string& name);
 
 //! Kind of output LLRs. A frame has one int8 within ±127 for each of the n bits of its
@@ -368,7 +373,8 @@ enum class ldpc_demapper {
     log_map  //!< uses all constellation points
 };
 
-//! Converts "max_log" or "log_map". \throws std::invalid_argument for any other name
+//! Converts the name "max_log" or "log_map".
+//! \throws std::invalid_argument for any other name
 GPUFEC_API ldpc_demapper ldpc_demapper_from_string(const std::string& name);
 
 //! A constellation of DVB-S2 or S2X: its name, such as "16apsk", and the rate and frame
@@ -411,7 +417,7 @@ struct ldpc_options : run_options {
     ldpc_symbols symbols = ldpc_symbols::none;
     ldpc_demapper demapper = ldpc_demapper::log_map;
     //! Constellations of symbol input, at least one; select() refers to them by index.
-    //! Either all of them or none are of VL-SNR frames.
+    //! Either all constellations or none belong to VL-SNR frames.
     std::vector<ldpc_constellation> constellations;
 };
 
@@ -446,7 +452,7 @@ public:
     static sptr make(const ldpc_options& options, decoder_hooks hooks = {});
 
     //! Selects the code and, for symbol input, the constellation of subsequent frames, by
-    //! their indices in the options. \throws std::out_of_range
+    //! their indices in the options. \throws std::out_of_range if there is no such index
     virtual void select(unsigned code, unsigned constellation = 0) = 0;
     //! Sets the Es/N0 in dB of subsequent frames of symbols. The value is clamped to −10
     //! to 30 and rounded to 0.25 dB. NaN (the initial value): the Es/N0 is estimated
@@ -461,12 +467,12 @@ public:
     virtual std::size_t missing() const = 0;
     //! Discards the items of an incomplete frame.
     virtual void drop_incomplete() = 0;
-    //! Skips up to \p count items between frames and returns how many. Needed only with
-    //! borrow(); with push(), leave such items out.
+    //! Skips up to \p count items between frames and returns their number. Needed only
+    //! with borrow(); with push(), leave such items out.
     virtual std::size_t skip(std::size_t count) = 0;
 
-    //! Accepts channel values or symbols of frames of the selected code, and returns how
-    //! many. Not all are accepted only if all slots are in flight.
+    //! Accepts channel values or symbols of frames of the selected code, and returns
+    //! their number. Fewer items are accepted only if all slots are in flight.
     //! \throws std::invalid_argument for items of another type than options.format or
     //! options.symbols
     virtual std::size_t push(input_items items) = 0;
@@ -475,7 +481,7 @@ public:
     //! written. Packed output pads each frame to a byte.
     //! \throws std::logic_error with options.soft
     virtual std::size_t pull(bit_span out) = 0;
-    //! Writes LLRs of one frame to \p out, and returns how many.
+    //! Writes LLRs of one frame to \p out, and returns their number.
     //! \throws std::logic_error without options.soft
     virtual std::size_t pull(span<std::int8_t> out) = 0;
 
@@ -498,7 +504,7 @@ public:
     //! \throws std::invalid_argument unless \p scale is finite and above 0
     virtual void set_soft_scale(float scale) = 0;
 
-    //! Returns a code of the options. \throws std::out_of_range
+    //! Returns a code of the options. \throws std::out_of_range if there is no such code
     virtual const ldpc_code& code(unsigned index) const = 0;
     //! Returns the number of decoded bits per frame of a code, k or n; with options.soft,
     //! the number of LLRs, n.

@@ -20,9 +20,9 @@ struct ldpc_encoder_options {
     //! "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "ccsds_tc", "wifi",
     //! "nr"
     std::string standard = "dvbs2";
-    //! as in gpu_ldpc_dvbs2
+    //! frame size of the code, as in gpu_ldpc_dvbs2
     std::string frame_size = "normal";
-    //! as in gpu_ldpc_dvbs2
+    //! rate of the code, as in gpu_ldpc_dvbs2
     std::string rate = "1/2";
     //! an alist or base matrix file, whose code replaces \p standard, \p frame_size and
     //! \p rate; "" for none
@@ -42,7 +42,7 @@ struct ldpc_encoder_options {
     //! positions of the codeword, from 0, that are not sent, in addition to those
     //! that the standard omits
     std::vector<int> punctured = {};
-    //! positions of the codeword that are always 0 and not sent; they hold no message
+    //! positions of the codeword that are always 0 and not sent; they contain no message
     //! bits
     std::vector<int> shortened = {};
     //! positions of the message bits in the codeword of \p code_file: "systematic" (found
@@ -73,7 +73,7 @@ struct ldpc_encoder_options {
  * The input is the K message bits of each frame, and the output is the sent bits of its
  * codeword of N bits. Items are bytes with one bit or with eight packed bits. The first
  * packed bit is the most significant. Packed frames are padded to a byte. An incomplete
- * frame at the end of the input is not sent. Tags move to the output item that holds
+ * frame at the end of the input is not sent. Tags move to the output item that contains
  * their bit.
  *
  * A tag of key \p length_tag begins a packet of one or more frames. The value of the tag

@@ -18,8 +18,8 @@ enum class port_memory {
     device     //!< both ports in device memory
 };
 
-//! Converts "host", "device_in" or "device". \throws std::invalid_argument for any other
-//! name
+//! Converts the name "host", "device_in" or "device".
+//! \throws std::invalid_argument for any other name
 GPUFEC_API port_memory port_memory_from_string(const std::string& name);
 
 } // namespace gr::gpufec

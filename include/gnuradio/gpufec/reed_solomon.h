@@ -45,7 +45,7 @@ public:
      * \throws std::invalid_argument that says which names are allowed
      */
     static reed_solomon_code standard(const std::string& name);
-    //! Returns the names that standard() takes.
+    //! Returns the names that standard() accepts.
     static std::vector<std::string> standards();
 
     /*!
@@ -71,7 +71,7 @@ public:
     /*!
      * \brief Returns the code whose n and k are smaller by \p virtual_fill.
      * \param virtual_fill number of message symbols that are not sent, below k
-     * \throws std::invalid_argument if it is k or more
+     * \throws std::invalid_argument if \p virtual_fill is k or more
      */
     reed_solomon_code shortened(unsigned virtual_fill) const;
 

@@ -40,8 +40,8 @@ struct rs_decoder_options {
     int threads = 1;
 
     // Output
-    //! frames that get status tags: "all", "failures" (those with a codeword that cannot
-    //! be corrected) or "none"
+    //! frames to which status tags are added: "all", "failures" (those with a codeword
+    //! that cannot be corrected) or "none"
     gpufec::status_tags status_tags = gpufec::status_tags::all;
 
     // Input
@@ -93,7 +93,7 @@ public:
     //! \throws std::invalid_argument naming the parameter, its value and what is allowed
     static sptr make(const rs_decoder_options& options = {});
 
-    //! Returns the number of frames decoded so far, dropped ones included.
+    //! Returns the number of frames decoded so far, including dropped frames.
     virtual std::uint64_t frame_count() const = 0;
     //! Returns the number of symbols corrected so far.
     virtual std::uint64_t corrected_count() const = 0;

@@ -59,7 +59,7 @@ struct bit_span : span<std::uint8_t> {
     {
     }
 
-    bool packed; //!< whether a byte holds eight bits; otherwise, one bit
+    bool packed; //!< whether a byte contains eight bits; otherwise, one bit
 };
 
 //! Returns memory for bits, eight per byte.

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The choice of frames that get status tags. */
+/* The choice of frames to which status tags are added. */
 
 #ifndef INCLUDED_GPUFEC_STATUS_TAGS_H
 #define INCLUDED_GPUFEC_STATUS_TAGS_H
@@ -18,7 +18,8 @@ enum class status_tags {
     none      //!< no frame
 };
 
-//! Converts "all", "failures" or "none". \throws std::invalid_argument for any other name
+//! Converts the name "all", "failures" or "none".
+//! \throws std::invalid_argument for any other name
 GPUFEC_API status_tags status_tags_from_string(const std::string& name);
 
 } // namespace gr::gpufec

@@ -20,11 +20,11 @@ struct sync_encoder_options {
     //! N·q rows of n bits; row i·q + D is the word for message symbol D at index i of a
     //! frame, and its leftmost bit is sent first
     std::vector<std::uint8_t> codebook;
-    //! number of values of a message symbol, 2 to 65536
+    //! q, number of values of a message symbol, 2 to 65536
     int q = 32;
-    //! bits per message symbol, 1 to 4096
+    //! n, number of bits per message symbol, 1 to 4096
     int n = 10;
-    //! N, message symbols per frame
+    //! N, number of message symbols per frame
     int frame_symbols = 210;
 
     // Output
@@ -32,7 +32,7 @@ struct sync_encoder_options {
     std::string length_tag = "packet_len";
 
     // Code
-    //! number of channel symbols, 2 to 16; above 2 they replace bits
+    //! number of channel symbols, 2 to 16; if above 2, channel symbols replace bits
     int alphabet = 2;
 };
 

@@ -103,8 +103,8 @@ struct drift_prior {
  * \param exclusion largest probability of drifts outside the range, above 0 and below 1
  * \param start prior of the drift before the first symbol, by default 0 for certain. A
  *        drift of the range is the sum of this drift and the drift that the channel adds
- * \throws std::invalid_argument, also if the range would be larger than
- *         drift_range::max_size
+ * \throws std::invalid_argument if a parameter is not allowed, or if the range would be
+ *         larger than drift_range::max_size
  */
 GPUFEC_API drift_range drift_limits(const bsid_model& channel,
                                     unsigned symbols,
@@ -268,10 +268,10 @@ private:
     sync_code d_code;
 };
 
-//! Whether the input has marks at frame boundaries.
+//! Whether the caller marks the frame boundaries.
 enum class sync_mode {
     framed, //!< the caller marks where each frame begins and ends
-    stream  //!< frames follow one another without marks
+    stream  //!< frames follow one another, and the decoder finds the boundaries
 };
 
 //! Algorithm that computes posteriors. The lattice of a word compares the word with the
@@ -286,7 +286,7 @@ enum class sync_form {
 enum class sync_precision {
     float32, //!< single precision
     float64, //!< double precision
-    mixed    //!< lattices in single precision, all else in double precision
+    mixed    //!< lattices in single precision, everything else in double precision
 };
 
 //! Storage of the corridor form's branch metrics.
@@ -313,13 +313,16 @@ enum class sync_output {
     posteriors64 //!< q posterior probabilities as doubles, of sum 1
 };
 
-//! Converts a name to its enumerator. \throws std::invalid_argument that lists the names
+//! Converts a name to its enumerator.
+//! \throws std::invalid_argument for any other name; the message lists the names
 GPUFEC_API sync_mode sync_mode_from_string(const std::string& name);
 //! \copydoc sync_mode_from_string
 GPUFEC_API sync_form sync_form_from_string(const std::string& name);
-//! Converts "float", "double" or "mixed". \throws std::invalid_argument
+//! Converts the name "float", "double" or "mixed".
+//! \throws std::invalid_argument for any other name
 GPUFEC_API sync_precision sync_precision_from_string(const std::string& name);
-//! Converts "auto", "global" or "local". \throws std::invalid_argument
+//! Converts the name "auto", "global" or "local".
+//! \throws std::invalid_argument for any other name
 GPUFEC_API sync_storage sync_storage_from_string(const std::string& name);
 //! \copydoc sync_mode_from_string
 GPUFEC_API sync_receiver sync_receiver_from_string(const std::string& name);
@@ -379,11 +382,11 @@ struct sync_options : run_options {
     static constexpr unsigned max_lookahead = 1u << 20;
     static constexpr unsigned max_acquire = 1u << 20;
     //! Number of message symbols after each frame that are decoded with it (look-ahead),
-    //! up to max_lookahead; 0: chosen. The channel symbols of a frame and its look-ahead
-    //! are at most 2 * sync_code::max_frame_bits.
+    //! up to max_lookahead; 0: chosen from the channel. The channel symbols of a frame
+    //! and its look-ahead are at most 2 * sync_code::max_frame_bits.
     unsigned lookahead = 0;
-    //! Number of initial items at which the first frame may begin, up to max_acquire; 0:
-    //! it begins at item 0.
+    //! Number of items at the start of the stream within which the first frame begins, up
+    //! to max_acquire; 0: the first frame begins at item 0.
     unsigned acquire = 0;
 
     // Form corridor only:
@@ -420,7 +423,7 @@ struct sync_status {
 
 /*!
  * \brief MAP decoder for channels that insert, delete and substitute symbols, without a
- * flowgraph. The input is frames, or a stream of frames without marks.
+ * flowgraph. The input is frames, or a stream of frames with unknown boundaries.
  *
  * Push received items and pull decoded frames. The decoder implements the maximum
  * a-posteriori decoder of Briffa (2014), by default in a form that runs each word's
@@ -483,14 +486,14 @@ public:
      */
     virtual bool push_frame(input_items items, const float* priors = nullptr) = 0;
 
-    //! Accepts items of a stream, or of a frame that is pushed in parts, and returns how
-    //! many. \throws std::invalid_argument like push_frame()
+    //! Accepts items of a stream, or of a frame that is pushed in parts, and returns
+    //! their number. \throws std::invalid_argument like push_frame()
     virtual std::size_t push(input_items items) = 0;
     //! Ends a frame that was pushed or borrowed in parts. Returns false, and does
     //! nothing, if every slot is in flight. \p priors is as in push_frame().
     virtual bool end_frame(const float* priors = nullptr) = 0;
-    //! Skips up to \p count items between two frames, and returns how many. Needed only
-    //! with borrow(); with push(), leave such items out.
+    //! Skips up to \p count items between two frames, and returns their number. Needed
+    //! only with borrow(); with push(), leave such items out.
     virtual std::size_t skip(std::size_t count) = 0;
 
     //! Writes the output of the next frame to \p out, and returns the number of items

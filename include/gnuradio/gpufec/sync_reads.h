@@ -28,7 +28,7 @@ struct sync_reads_options : sync_options {
 };
 
 //! Checks the numbers of reads and passes, and that the mode is framed if there are
-//! several reads. \throws std::invalid_argument
+//! several reads. \throws std::invalid_argument if a check fails
 GPUFEC_API void check_reads(const sync_reads_options& options);
 
 /*!
@@ -36,8 +36,8 @@ GPUFEC_API void check_reads(const sync_reads_options& options);
  * received copy of a frame is a read.
  *
  * The reads of a frame are decoded one after the other. The priors of a read are the
- * priors of the frame, if any, times the extrinsics of other reads. In the first pass
- * these are the earlier reads, in later passes all other reads. docs/how-to/
+ * priors of the frame, if any, times the extrinsics of other reads: of the earlier reads
+ * in the first pass, and of all other reads in later passes. docs/how-to/
  * correct-slips.md has the error rates of one and two passes.
  *
  * The method is expectation propagation under the assumption that message symbols are
@@ -62,8 +62,8 @@ public:
      * \brief Accepts a read. Returns false, and accepts nothing, while full().
      *
      * Each group of options().reads consecutive reads is a frame. A read whose length is
-     * outside the limits counts as not received. So do the reads that are missing in the
-     * last frame at finish().
+     * outside the limits counts as not received, and so does each read that the last
+     * frame lacks at finish().
      * \param items the read's received items, of sync_options::item_bytes() bytes each
      * \param priors with options.priors, frame_symbols × q weights, one for each value of
      *        each message symbol; nullptr: equal weights. Only the priors passed with the
@@ -77,8 +77,8 @@ public:
      *
      * The frame is valid if at least one of its reads could be decoded. The
      * log-probability of the frame is the sum over these reads of the log-probability of
-     * a read given the earlier ones. The frame's drifts and entropy are those of the last
-     * such read in the last pass.
+     * a read given the earlier reads. The frame's drifts and entropy are those of the
+     * last such read in the last pass.
      */
     virtual bool pull(sync_decoder::frame& f) = 0;
 

@@ -26,7 +26,7 @@ enum class termination {
     tailbiting  //!< frames that end in the state they began in
 };
 
-//! Converts "streaming", "terminated", "truncated" or "tailbiting".
+//! Converts the name "streaming", "terminated", "truncated" or "tailbiting".
 //! \throws std::invalid_argument for any other name
 GPUFEC_API termination termination_from_string(const std::string& name);
 //! Returns the name that termination_from_string() converts to \p ends.
@@ -194,7 +194,7 @@ enum class soft_format {
     uint8    //!< one byte v of offset binary, which stands for the int8 v − 128
 };
 
-//! Converts "int8", "float", "packed4" or "uint8".
+//! Converts the name "int8", "float", "packed4" or "uint8".
 //! \throws std::invalid_argument for any other name
 GPUFEC_API soft_format soft_format_from_string(const std::string& name);
 
@@ -295,7 +295,7 @@ struct viterbi_options : run_options {
 
     //! Phase search: "auto" or "off". The search finds where pairs of soft values and
     //! puncturing periods begin, and resolves the ambiguities of lock_constellation. For
-    //! terminated frames without gaps it also finds where the frames begin.
+    //! terminated frames without gaps, the search also finds where the frames begin.
     std::string lock = "off";
     //! Ambiguities to resolve. "bpsk": inversion, unless the code is transparent
     //! (inverted input then only inverts the output). "qpsk": also rotation by 90
@@ -306,8 +306,8 @@ struct viterbi_options : run_options {
     //! Presets of further codes to search for, besides \c code.
     std::vector<std::string> lock_presets;
     std::string lock_preset; //!< name of \c code in viterbi_lock::preset
-    //! Soft values stored during the search, 10^4 to 10^9, and at least those of 24
-    //! frames.
+    //! Number of soft values stored during the search, 10^4 to 10^9, and at least the
+    //! number in 24 frames.
     std::size_t lock_memory = 1000000;
 };
 
@@ -336,7 +336,7 @@ struct viterbi_lock {
     bool half_symbol = false; //!< whether I and Q of a pair are in consecutive symbols
     bool inverted = false;    //!< whether all signs are inverted
     double error_rate = 0;    //!< channel bit error rate, from re-encoding
-    double chance_error_rate = 0; //!< error rate that noise at the input would give
+    double chance_error_rate = 0; //!< error rate that pure noise would cause
 
     // Counts since the beginning:
     std::uint64_t dropped = 0; //!< soft values for which no code was found
@@ -374,17 +374,17 @@ public:
     //! \throws std::runtime_error if CUDA is required and cannot be used
     static sptr make(const viterbi_options& options, decoder_hooks hooks = {});
 
-    //! Accepts input items, and returns how many. An item is a soft value or, with
-    //! packed4, a byte (uint8). Not all items are accepted only if all slots are in
+    //! Accepts input items, and returns their number. An item is a soft value or, with
+    //! packed4, a byte (uint8). Fewer items are accepted only if all slots are in
     //! flight or, with lock, if the search still has items to process.
     //! \throws std::invalid_argument for items of another type than options.format
     virtual std::size_t push(input_items items) = 0;
     //! Frames without lock: discards the items of an incomplete frame.
     virtual void drop_incomplete() = 0;
     //! Frames without lock, between two frames: skips up to \p count items that belong to
-    //! no frame and returns how many. Needed only with borrow(); with push(), leave such
-    //! items out. Submits the borrowed frames of the open batch, because the frames of a
-    //! batch must follow one another.
+    //! no frame and returns their number. Needed only with borrow(); with push(), leave
+    //! such items out. Submits the borrowed frames of the open batch, because the frames
+    //! of a batch must follow one another.
     virtual std::size_t skip(std::size_t count) = 0;
 
     //! Writes decoded bits to \p out, and returns the number of bytes written. Packed
@@ -397,7 +397,7 @@ public:
 
     /*!
      * \brief Retrieves the next statistics at fixed positions of the stream. Returns
-     * false if there are no new ones.
+     * false if there are no new statistics.
      *
      * The positions are the first parallel block (or frame) of each group of about 2^20
      * bits, counted from the beginning, so that they do not depend on the batch size. The
@@ -432,10 +432,11 @@ public:
     virtual unsigned overlap() const = 0;
     //! Returns the number of input items per frame; 1 if streaming.
     virtual std::size_t items_per_frame() const = 0;
-    //! Returns the index of the output item (a byte if \p packed, else a bit) that holds
-    //! the information bit of an input item. Both indices count from the beginning,
-    //! without items that were dropped or skipped. Items of a frame's tail belong to its
-    //! last bit. For packed4, the first of the two values of an item counts.
+    //! Returns the index of the output item (a byte if \p packed, else a bit) that
+    //! contains the information bit of an input item. Both indices count from the
+    //! beginning, without items that were dropped or skipped. Items of a frame's tail
+    //! belong to its last bit. For packed4, the first of the two values of an item
+    //! counts.
     virtual std::uint64_t output_of_item(std::uint64_t item, bool packed) const = 0;
 };
 

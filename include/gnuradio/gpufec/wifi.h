@@ -16,13 +16,13 @@
 namespace gr::gpufec {
 
 /*!
- * \brief The LDPC codewords of a PPDU: IEEE 802.11-2020, 19.3.11.7.5.
+ * \brief The LDPC codewords of a PPDU (IEEE 802.11-2020, 19.3.11.7.5).
  *
  * The payload of a PPDU is the SERVICE field and the PSDU, after scrambling. Its bits are
  * distributed to codewords of one code, which are shortened, and then punctured or
  * repeated so that they fill a whole number of OFDM symbols. The codewords of a PPDU
- * differ by at most one bit in each of these numbers. This is a value type; every object
- * is valid.
+ * differ by at most one bit in their numbers of shortened, punctured and repeated bits.
+ * This is a value type; every object is valid.
  */
 class GPUFEC_API wifi_ppdu
 {
@@ -38,7 +38,7 @@ public:
      * \param rate "1/2", "2/3", "3/4" or "5/6"
      * \param stbc whether space-time block coding is used, so that the number of symbols
      *        is even (m_STBC is 2)
-     * \throws std::invalid_argument
+     * \throws std::invalid_argument if a parameter is not allowed
      */
     wifi_ppdu(unsigned psdu_bytes,
               unsigned symbol_bits,
@@ -66,7 +66,8 @@ public:
      * occurs more than once. ldpc_array_decoder refuses such a code.
      */
     const std::vector<ldpc_code>& codes() const { return d_codes; }
-    //! Returns the index in codes() of a codeword, from 0. \throws std::out_of_range
+    //! Returns the index in codes() of the code of codeword \p codeword, from 0.
+    //! \throws std::out_of_range if there is no such codeword
     unsigned code_of(unsigned codeword) const { return d_code_of.at(codeword); }
 
     //! Encodes payload_bits() bits to coded_bits() bits, one per byte.
@@ -91,10 +92,10 @@ private:
 /*!
  * \brief Makes a decoder of PPDUs.
  *
- * A frame of this decoder is a PPDU: coded_bits() channel values in, payload_bits() bits
- * out. The status of a PPDU has the largest number of iterations of its codewords and the
- * sum of their violated checks. select() accepts only code 0; code(0) is the code of the
- * first codeword.
+ * A frame of this decoder is a PPDU, whose input is coded_bits() channel values and whose
+ * output is payload_bits() bits. The status of a PPDU has the largest number of
+ * iterations of its codewords and the sum of their violated checks. select() accepts only
+ * code 0; code(0) is the code of the first codeword.
  * \param ppdu the format of all PPDUs
  * \param options parameters of the decoder; \c codes is ignored. The output is messages,
  *        so codeword, keep_codeword, soft and keep_soft must have their defaults, and so

@@ -150,7 +150,7 @@ void bind_ccsds(py::module& m)
         }
         return codes;
     });
-    // Takes the bytes of frames and returns those of a CLTU.
+    // Encodes the bytes of frames to the bytes of a CLTU.
     m.def("ccsds_encode_cltu",
           [](const py::array_t<std::uint8_t, py::array::c_style>& frame,
              const std::string& code,
@@ -159,7 +159,7 @@ void bind_ccsds(py::module& m)
                   frame.data(), std::size_t(frame.size()), code, randomiser);
               return py::array_t<std::uint8_t>(cltu.size(), cltu.data());
           });
-    // Takes uint8 (packed bits) or int8 (soft values). Returns the frames, one per row
+    // Accepts uint8 (packed bits) or int8 (soft values). Returns the frames, one per row
     // or, for telecommands, a list of arrays, and a dictionary with the other results.
     m.def("ccsds_frames", [](const py::array& items, const py::dict& given) {
         const bool soft = items.dtype().kind() == 'i';

@@ -24,13 +24,11 @@ void bind_ldpc_codes(py::module& m)
         "ldpc_code",
         py::module_local(),
         "A binary LDPC code of a standard, or of an alist or base matrix file.\n\n"
-        "The parameters are those of ldpc_decode(). A UserWarning explains why a file "
-        "is\n"
-        "probably not a parity-check matrix. Bits and checks are numbered from 0.\n\n"
+        "The parameters are those of ldpc_decode(). A UserWarning explains why a file\n"
+        "is probably not a parity-check matrix. Bits and checks are numbered from 0.\n\n"
         "Raises:\n"
-        "    ValueError : if a parameter is refused; it names the parameter, its value "
-        "and\n"
-        "        what is allowed")
+        "    ValueError : if a parameter is refused; the message names the parameter,\n"
+        "        its value and what is allowed")
         .def(py::init([](const std::string& standard,
                          const std::string& frame_size,
                          const std::string& rate,
@@ -61,22 +59,24 @@ void bind_ldpc_codes(py::module& m)
         .def_property_readonly("name",
                                &ldpc_code::name,
                                "Name such as \"dvbs2 normal 1/2\", or path of the file.")
-        .def_property_readonly("n", &ldpc_code::n, "Bits of a codeword, sent or not.")
-        .def_property_readonly("sent",
-                               &ldpc_code::sent,
-                               "Bits that are sent per frame: soft values of a frame.")
+        .def_property_readonly(
+            "n", &ldpc_code::n, "Number of bits of a codeword, sent or not.")
+        .def_property_readonly(
+            "sent",
+            &ldpc_code::sent,
+            "Number of bits that are sent per frame, and of soft values.")
         .def_property_readonly(
             "punctured", &ldpc_code::punctured, "Positions that are not sent, ascending.")
         .def_property_readonly("shortened",
                                &ldpc_code::shortened,
                                "Positions that are 0 and not sent, ascending.")
-        .def_property_readonly("k", &ldpc_code::k, "Bits of a message.")
+        .def_property_readonly("k", &ldpc_code::k, "Number of bits of a message.")
         .def_property_readonly(
-            "checks", &ldpc_code::checks, "Number of checks, redundant ones included.")
+            "checks", &ldpc_code::checks, "Number of checks, including redundant ones.")
         .def_property_readonly("warning",
                                &ldpc_code::warning,
-                               "Why a file is probably not a parity-check matrix; \"\" "
-                               "if it seems to be one.")
+                               "Reason why a file is probably not a parity-check matrix; "
+                               "\"\" if the file seems right.")
         .def_property_readonly(
             "edges", &ldpc_code::edges, "Number of ones in the parity-check matrix.")
         .def_property_readonly(
@@ -97,22 +97,26 @@ void bind_ldpc_codes(py::module& m)
                 const auto bits = c.check(row);
                 return std::vector<std::uint32_t>(bits.begin(), bits.end());
             },
-            "Returns the positions of the bits of a check. Raises an IndexError.")
+            "Returns the positions of the bits of a check. Raises an IndexError if there "
+            "is no such check.")
         .def_static("dvbs2_rates",
                     &ldpc_code::dvbs2_rates,
                     py::arg("frame_size"),
-                    "Returns the rates of DVB-S2, ascending. Raises a ValueError.")
+                    "Returns the rates of DVB-S2 in ascending order. Raises a ValueError "
+                    "if the frame size is unknown.")
         .def_static(
             "standards", &ldpc_code::standards, "Returns the names of the standards.")
         .def_static("frame_sizes",
                     &ldpc_code::frame_sizes,
                     py::arg("standard"),
-                    "Returns the frame sizes of a standard. Raises a ValueError.")
+                    "Returns the frame sizes of a standard. Raises a ValueError if the "
+                    "standard is unknown.")
         .def_static("rates",
                     &ldpc_code::rates,
                     py::arg("standard"),
                     py::arg("frame_size"),
-                    "Returns the rates of a frame size, ascending. Raises a ValueError.")
+                    "Returns the rates of a frame size in ascending order. Raises a "
+                    "ValueError if a parameter is unknown.")
         .def("__repr__", [](const ldpc_code& c) {
             return "<ldpc_code " + c.name() + ": n=" + std::to_string(c.n()) +
                    ", k=" + std::to_string(c.k()) + ">";
@@ -122,16 +126,15 @@ void bind_ldpc_codes(py::module& m)
         m,
         "wifi_ppdu",
         py::module_local(),
-        "The format of a Wi-Fi PPDU: IEEE 802.11-2020, 19.3.11.7.5.\n\n"
+        "The format of a Wi-Fi PPDU (IEEE 802.11-2020, 19.3.11.7.5).\n\n"
         "The parameters are those of ldpc_decode(). The message of a PPDU is its "
         "SERVICE\n"
-        "field (16 bits) and PSDU after scrambling. It is distributed to codewords, "
-        "which\n"
-        "are shortened, and punctured or repeated to a whole number of OFDM symbols.\n\n"
+        "field (16 bits) and PSDU after scrambling. The message is distributed to\n"
+        "codewords, which are shortened, and punctured or repeated to a whole number of\n"
+        "OFDM symbols.\n\n"
         "Raises:\n"
-        "    ValueError : if a parameter is refused; it names the parameter, its value "
-        "and\n"
-        "        what is allowed")
+        "    ValueError : if a parameter is refused; the message names the parameter,\n"
+        "        its value and what is allowed")
         .def(py::init(
                  [](int psdu_bytes, int symbol_bits, const std::string& rate, bool stbc) {
                      return wifi_ppdu(
@@ -145,21 +148,26 @@ void bind_ldpc_codes(py::module& m)
              py::arg("rate") = "1/2",
              py::arg("stbc") = false)
         .def_property_readonly(
-            "k", &wifi_ppdu::payload_bits, "Bits of SERVICE field and PSDU.")
-        .def_property_readonly("sent",
-                               &wifi_ppdu::coded_bits,
-                               "Bits that are sent per PPDU: soft values of a PPDU.")
+            "k", &wifi_ppdu::payload_bits, "Number of bits of SERVICE field and PSDU.")
+        .def_property_readonly(
+            "sent",
+            &wifi_ppdu::coded_bits,
+            "Number of bits that are sent per PPDU, and of soft values.")
         .def_property_readonly("symbols", &wifi_ppdu::symbols, "Number of OFDM symbols.")
         .def_property_readonly("codewords", &wifi_ppdu::codewords, "Number of codewords.")
-        .def_property_readonly("codeword_bits",
-                               &wifi_ppdu::codeword_bits,
-                               "Bits of a codeword before shortening and puncturing.")
         .def_property_readonly(
-            "shortened", &wifi_ppdu::shortened, "Shortened bits of all codewords.")
-        .def_property_readonly(
-            "punctured", &wifi_ppdu::punctured, "Punctured bits of all codewords.")
-        .def_property_readonly(
-            "repeated", &wifi_ppdu::repeated, "Repeated bits of all codewords.");
+            "codeword_bits",
+            &wifi_ppdu::codeword_bits,
+            "Number of bits of a codeword before shortening and puncturing.")
+        .def_property_readonly("shortened",
+                               &wifi_ppdu::shortened,
+                               "Number of shortened bits of all codewords.")
+        .def_property_readonly("punctured",
+                               &wifi_ppdu::punctured,
+                               "Number of punctured bits of all codewords.")
+        .def_property_readonly("repeated",
+                               &wifi_ppdu::repeated,
+                               "Number of repeated bits of all codewords.");
     // Returns the format of the PPDUs that the parameters select, or None.
     m.def("wifi_ppdu_of",
           [](const std::string& standard,

@@ -37,7 +37,7 @@ def pinned(array):
     return there
 
 
-@unittest.skipUnless(DEVICES, "no CUDA device")
+@unittest.skipUnless(DEVICES, "there is no CUDA device")
 class qa_device_arrays(unittest.TestCase):
     def same(self, decode, values, **code):
         """Checks that the GPU decodes an array, in each kind of memory, to the result of the
@@ -165,7 +165,7 @@ class qa_device_arrays(unittest.TestCase):
             some, _ = decoder.decode(gpufec.to_device(values[:count]))
             np.testing.assert_array_equal(some.numpy(), expected[:count])
 
-    @unittest.skipUnless(torch, "no PyTorch here")
+    @unittest.skipUnless(torch, "PyTorch is not installed")
     def test_TorchTensors_AreDecodedAfterEarlierWork(self):
         values = noisy(100000)
         expected, _ = gpufec.viterbi_decode(values)
@@ -193,7 +193,7 @@ class qa_device_arrays(unittest.TestCase):
         host, _ = gpufec.viterbi_decode(torch.from_numpy(values))
         np.testing.assert_array_equal(host, expected)
 
-    @unittest.skipUnless(cupy, "no CuPy here")
+    @unittest.skipUnless(cupy, "CuPy is not installed")
     def test_CuPyArrays_AreDecoded(self):
         values = noisy(100000)
         expected, _ = gpufec.viterbi_decode(values)
@@ -201,7 +201,7 @@ class qa_device_arrays(unittest.TestCase):
         found, _ = gpufec.viterbi_decode(there, **CUDA)
         np.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(found)), expected)
 
-        class Interface: # like Numba's arrays: no DLPack
+        class Interface: # supports no DLPack, like Numba's arrays
             def __init__(self, array):
                 self.array = array
                 self.__cuda_array_interface__ = array.__cuda_array_interface__

@@ -264,7 +264,7 @@ class qa_whole_cluster(unittest.TestCase):
                 np.resize(frame, items + 3).tofile(path)
                 with self.assertWarnsRegex(
                         RuntimeWarning, "path ends in the middle of a frame, after 3 of its "
-                        f"{items} items: these are dropped") as warning:
+                        f"{items} items, which are dropped") as warning:
                     written = there.decode_file(self.client, decoder, path, out, **code)
                 self.assertEqual(warning.filename, __file__)
                 self.assertEqual(written, out.stat().st_size)

@@ -213,7 +213,7 @@ class qa_ldpc_arrays(unittest.TestCase):
         soft = gpufec.awgn(words, ebn0_db, rate, seed, "float", positive_bit=0)
         return (4 * rate * 10 ** (ebn0_db / 10) * soft).astype(np.float32)
 
-    def test_FT8_EncodesAPublishedMessageAndDecodes(self):
+    def test_PublishedFt8Message_EncodesAndDecodes(self):
         matrix = np.zeros((83, 174), int)
         for check, bits in zip(matrix, FT8.split(";"), strict=True):
             check[[int(bit) - 1 for bit in bits.split()]] = 1

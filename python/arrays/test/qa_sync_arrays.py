@@ -122,7 +122,7 @@ class qa_sync_arrays(unittest.TestCase):
         self.assertGreater(of_one, 40)
         self.assertLess(wrong, of_one / 5)
 
-        # Concatenated reads, and reads in rows, decode alike.
+        # Concatenated reads and reads in rows decode to the same symbols.
         rows = np.full((frames * reads, lengths.max()), 2, np.uint8)
         for row, copy in zip(rows, copies):
             row[:len(copy)] = copy

@@ -3,8 +3,8 @@
 """Reads the declarations of the public C++ headers and their comments.
 
 The Python bindings and their docstrings are made from these declarations, and tests compare the
-blocks of GNU Radio Companion with them. The parser knows only the subset of C++ that the headers
-use, in the layout that clang-format produces.
+blocks of GNU Radio Companion with them. The parser supports only the subset of C++ that the
+headers use, in the layout that clang-format produces.
 """
 
 import re
@@ -55,7 +55,7 @@ class Declaration:
     parameters: Optional[List[Parameter]] = None # None unless it is a function
     members: Dict[str, "Declaration"] = field(default_factory=dict)
     variable: Optional[Parameter] = None # type and default if it is a member variable
-    options: str = "" # name of the options struct that a block's make() takes
+    options: str = "" # name of the options struct that a block's make() accepts
 
     @property
     def is_block(self):

@@ -56,7 +56,7 @@ def assignment(parameter):
 
 
 def constructor(make):
-    """Returns a C++ function that takes the members of the options struct as parameters."""
+    """Returns a C++ function whose parameters are the members of the options struct."""
     return CONSTRUCTOR.format(
         options=make.options,
         taken=", ".join(f"{CONVERTED.get(p.name, [f'const {p.type}&'])[0]} {p.name}"
@@ -77,7 +77,7 @@ def block_binding(block, declarations):
     bases = "gr::fec::generic_decoder" if block.is_fec_decoder else \
         f"gr::{'hier_block2' if block.is_hierarchical else 'block'}, gr::basic_block"
     # A virtual base class has another address than the object. Without
-    # py::multiple_inheritance(), pybind11 ignores that if a class has one base only.
+    # py::multiple_inheritance(), pybind11 ignores this difference if a class has only one base.
     extra = "py::multiple_inheritance(), " if block.is_fec_decoder else ""
     methods = [m for m in block.members.values() if m.public and m.parameters is not None]
     return "\n".join([

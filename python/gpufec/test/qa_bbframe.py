@@ -23,7 +23,7 @@ def transport_packets(count, seed=1):
     packets = np.random.default_rng(seed).integers(0, 256, (count, 188), np.uint8)
     packets[:, 0] = 0x47
     packets[:, 1] &= 0x7f # clears the transport error indicator
-    packets[::7, 1:4] = 0x1f, 0xff, 0x10 # null packets, which must pass too
+    packets[::7, 1:4] = 0x1f, 0xff, 0x10 # null packets, which must not be lost
     return packets
 
 

@@ -77,7 +77,7 @@ class decoder_blocks:
         """Returns the tags that do not depend on how the stream is divided into batches, sorted."""
         return sorted((tag for tag in tags if not tag[1].startswith("viterbi_")), key=str)
 
-    @unittest.skipUnless(support.SIMULATED, "no simulated devices")
+    @unittest.skipUnless(support.SIMULATED, "there are no simulated devices")
     def test_FailedDevice_DecodingContinuesOnCpu(self):
         expected, tags = self.decode(self.block(backend="cpu"))
         self.assertGreater(len(expected), 0)
@@ -96,7 +96,7 @@ class decoder_blocks:
                 self.assertIn("error", logged[0])
                 self.assertIn("continues on the CPU without loss of data", logged[0])
 
-    @unittest.skipUnless(support.SIMULATED, "no simulated devices")
+    @unittest.skipUnless(support.SIMULATED, "there are no simulated devices")
     def test_SmallOutputRequests_GiveFramesInParts(self):
         """If the scheduler requests fewer output items than a frame has, the block outputs frames
         in parts, with the same items and tags."""
@@ -110,7 +110,7 @@ class decoder_blocks:
                 np.testing.assert_array_equal(output, expected)
                 self.assertEqual(found, tags)
 
-    @unittest.skipUnless(support.SIMULATED, "no simulated devices")
+    @unittest.skipUnless(support.SIMULATED, "there are no simulated devices")
     def test_OneFailedDeviceOfSeveral_OthersContinue(self):
         expected, _ = self.decode(self.block(backend="cpu"))
         for failing in "0:1", "1:0":
@@ -125,7 +125,7 @@ class decoder_blocks:
                 self.assertEqual(len(logged), 1, lines)
                 self.assertIn("continues on the other devices without loss of data", logged[0])
 
-    @unittest.skipUnless(support.SIMULATED, "no simulated devices")
+    @unittest.skipUnless(support.SIMULATED, "there are no simulated devices")
     def test_FailedDeviceWithoutFallback_EndsFlowgraphWithReason(self):
         expected, _ = self.decode(self.block(backend="cpu"))
         lines = []
@@ -145,7 +145,7 @@ class decoder_blocks:
         text = listener.got[listener.events().index("failed")]["text"]
         self.assertIn("simulated device 0 failed", text)
 
-    @unittest.skipUnless(support.SIMULATED, "no simulated devices")
+    @unittest.skipUnless(support.SIMULATED, "there are no simulated devices")
     def test_FailedDevice_SendsMessage(self):
         listener = messages()
         with failure("0:1"), output_of_process([]):
@@ -337,7 +337,7 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
             self.assertEqual(found, whole[1])
 
     def test_NewLlrScale_ChangesOutput(self):
-        """A wrong scale changes the output; set_llr_scale() with the right one restores it."""
+        """A wrong scale changes the output; set_llr_scale() with the correct scale restores it."""
         loud, _ = self.decode(self.block(backend="cpu", llr_scale=1.0))
         block = self.block(backend="cpu", llr_scale=1e6)
         self.assertEqual(block.llr_scale(), 1e6)

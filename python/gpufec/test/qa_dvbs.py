@@ -203,8 +203,8 @@ class qa_dvbs(unittest.TestCase):
             self.assertIn(words, lines[0])
 
     def test_EveryRateAndPhase_IsReceived(self):
-        """Each rate, at each rotation, with I and Q exchanged or not, from any symbol on, with the
-        rate given or found. All packets in complete frames are output."""
+        """Each rate is received at each rotation, with I and Q exchanged or not, from any symbol
+        on, with the rate given or found. All packets in complete frames are output."""
         for rate, symbols in self.symbols.items():
             whole = len(symbols) * 2 * eval(rate) // 1632 - 11
             for turn in range(8):
@@ -222,7 +222,7 @@ class qa_dvbs(unittest.TestCase):
                         self.assertEqual(state["preset"], "dvb_" + rate.replace("/", "_"))
                         self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(0, -1)])
 
-    def test_SameNoise_AtLeastAsManyPacketsAsGrDtv(self):
+    def test_SameNoise_GivesAtLeastAsManyPacketsAsGrDtv(self):
         """The phase and the rate are given to gr-dtv's receiver. Its hard decisions cost about 2
         dB."""
         minimum, more = 0, 0
@@ -240,7 +240,7 @@ class qa_dvbs(unittest.TestCase):
         self.assertGreater(minimum, 500)
         self.assertGreater(more, 2000)
 
-    def test_Integers_AreReceivedLikeFloats(self):
+    def test_IntegerSymbols_AreReceivedLikeFloats(self):
         noisy = with_noise(self.symbols["3/4"], 7)
         _, expected, _ = receive(noisy, rate="3/4")
         parts = np.stack([noisy.real, noisy.imag], axis=1)

@@ -121,7 +121,7 @@ class qa_examples(unittest.TestCase):
                 killer.cancel()
             output = "".join(lines)
             self.assertNotIn("Traceback", output)
-            self.assertRegex(output, "(?m)^State: locked, Code: dvb_3_4, Pair phase: 1, .*Turned by: "
+            self.assertRegex(output, "(?m)^State: locked, Code: dvb_3_4, Pair phase: 1, .*Rotation: "
                              "0 degrees, I and Q: as sent, .*, Locks: 1$")
 
     def test_ViterbiBerExample_HasExpectedErrorRate(self):
@@ -146,7 +146,8 @@ class qa_examples(unittest.TestCase):
         self.assertGreater(counting, 0.5)
         self.assertLess(decoded, 0.2)
 
-    @unittest.skipUnless(importlib.util.find_spec("gnuradio.trellis"), "needs gr-trellis")
+    @unittest.skipUnless(importlib.util.find_spec("gnuradio.trellis"),
+                         "gr-trellis is not installed")
     def test_OuterCodeExample_ReducesErrorsByFeedback(self):
         """Feedback reduces the number of wrong frames by at least 25 % in the second iteration, and
         40 % in the third."""
@@ -182,7 +183,7 @@ class qa_examples(unittest.TestCase):
         self.assertEqual((done.returncode, "Traceback" in done.stderr), (1, False))
         self.assertIn("python3-matplotlib", done.stderr)
 
-    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
+    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the gpufec program is not built")
     def test_DemoWithoutMatplotlib_PrintsResults(self):
         """Without Matplotlib, the demo prints all results and draws no plot."""
         done = self.without("matplotlib", "viterbi_demo.py", "--tool",
@@ -192,7 +193,7 @@ class qa_examples(unittest.TestCase):
         self.assertIn("No plot: Matplotlib is not installed", done.stdout)
         self.assertNotIn("no signal", done.stdout + done.stderr)
 
-    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
+    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the gpufec program is not built")
     def test_Demo_PrintsResultsAndDrawsPlot(self):
         with tempfile.TemporaryDirectory() as folder:
             png = os.path.join(folder, "demo.png")

@@ -22,7 +22,7 @@ FRAME = 320
 
 
 def soft(coded, ebn0_db=5.0, rate=0.5, seed=1, positive_bit=1):
-    """Returns noisy soft values as floats, as gr-fec's decoders take them."""
+    """Returns noisy soft values as floats, as gr-fec's decoders accept them."""
     return gpufec.awgn(coded, ebn0_db, rate, seed, "float", positive_bit=positive_bit)
 
 
@@ -126,7 +126,7 @@ class qa_fec(unittest.TestCase):
             with self.subTest(puncturing):
                 np.testing.assert_array_equal(sink.data(), bits.ravel())
 
-    def test_FirstFrame_KeepsAllBitsWhateverTheInitialFrameSize(self):
+    def test_FirstFrame_KeepsAllBitsAtAnyInitialFrameSize(self):
         """tagged_decoder and async_decoder decode all bits, whether or not the initial frame size
         is a multiple of the puncturing period."""
         code = dict(termination="tailbiting", puncturing="101,110")

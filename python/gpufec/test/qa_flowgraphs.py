@@ -6,7 +6,7 @@
 """Tests that the GNU Radio Companion examples are valid, have a clear layout, and run.
 
 Examples with windows run without a display, in Qt's offscreen mode, and their variables are set as
-by sliders."""
+sliders would set them."""
 
 import importlib.util
 import itertools
@@ -362,7 +362,7 @@ class qa_live(unittest.TestCase):
         self.assertEqual(found, [frame.tobytes() for frame in frames][:len(found)])
         self.assertIn(found[-1][:16].hex(" "), top.frames.table())
 
-    @unittest.skipUnless(BY701.exists(), f"there is no {BY701}")
+    @unittest.skipUnless(BY701.exists(), f"the recording {BY701} is missing")
     def test_RecordingOfSatellite_HasFrames(self):
         """All frames of BY70-1 have the same first two bytes, and no two frames are equal."""
         top = self.started("ccsds_recording", recording=str(BY701), speed=4)
@@ -430,7 +430,7 @@ class qa_live(unittest.TestCase):
                            "--recording", made, "--baud", "96e3")
         with open(nothing, "wb") as file:
             file.write(b"no header")
-        self.check_refusal(["is no WAV file", "sox"], "--recording", nothing)
+        self.check_refusal(["is not a WAV file", "sox"], "--recording", nothing)
         for kept, words in ((0, ["its header is incomplete", "sox"]),
                             (30, ["its header is incomplete", "sox"]),
                             (44, ["has no samples"])):

@@ -269,7 +269,7 @@ class qa_length_tags(unittest.TestCase):
             self.check(case, case.frames.ravel(), tags, [[0], [1], [3], [4], [5]], 1)
 
     @each_case
-    def test_TagsOnOneItem_LastCounts(self, case):
+    def test_SeveralTagsOnOneItem_LastApplies(self, case):
         tags = [length(case.n * f, case.n) for f in range(FRAMES)]
         self.check(case, case.frames.ravel(), [length(0, 3)] + tags,
                    [[f] for f in range(FRAMES)], 0)
@@ -402,8 +402,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_Restart_BeginsANewStream(self, case):
-        """After a run that ended inside a packet, the next run does not wait for the packet's
-        rest."""
+        """After a run that ended inside a packet, the next run does not wait for the
+        remainder of the packet."""
         if case.name.startswith("channel_bsid"):
             return
         block = case.make()

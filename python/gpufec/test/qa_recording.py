@@ -29,7 +29,7 @@ except ImportError as error:
 
 
 @unittest.skipIf(recording_pdus is None, "gr-satellites is not installed")
-@unittest.skipUnless(os.path.exists(RECORDING), f"there is no {RECORDING}")
+@unittest.skipUnless(os.path.exists(RECORDING), f"the recording {RECORDING} is missing")
 class qa_recording(unittest.TestCase):
 
     def frames(self, noise_db):

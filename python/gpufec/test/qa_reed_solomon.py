@@ -48,7 +48,7 @@ def decode_with_erasures(frames, erasures, **parameters):
 
 class qa_reed_solomon(unittest.TestCase):
     def test_EveryCode_EqualsArrays(self):
-        """Blocks and functions on arrays encode and decode alike."""
+        """Blocks and array functions encode and decode to the same bytes."""
         random = np.random.default_rng(1)
         for name, n, k in CODES:
             for interleaving, fill in (1, 0), (5, 0), (4, 60):
@@ -74,8 +74,8 @@ class qa_reed_solomon(unittest.TestCase):
                     self.assertEqual(decoder.failed_count(), 0)
 
     def frames_with_failures(self):
-        """Returns messages and damaged frames of five codewords, and the numbers of errors, of
-        which 30 cannot be corrected."""
+        """Returns messages and damaged frames of five codewords, and the number of errors in
+        each codeword. Codewords with 30 errors cannot be corrected."""
         messages = random_bytes(20 * 5 * 223, 6)
         counts = np.random.default_rng(7).choice([0, 2, 16, 30], (20, 5), p=[.5, .2, .2, .1])
         counts[3], counts[4, 1] = 1, 30

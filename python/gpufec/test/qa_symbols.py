@@ -587,7 +587,7 @@ class qa_symbols(unittest.TestCase):
                                                                    rate="3/5"):
             gpufec.dvbs2_fec_receiver(backend="cpu", **s2x, **right)
 
-    def test_Device_EqualsCpu(self):
+    def test_SymbolsOnDevice_DecodeAsOnCpu(self):
         """A device and the CPU decode to the same bits in the same number of iterations, whether
         the device reads the input in place or a copy."""
         _, symbols = transmit("16apsk", "short", "2/3", 12, 13)

@@ -40,8 +40,8 @@ LDPC = {("dvbs2", "short", "1/2"): -2.0, ("dvbs2", "short", "8/9"): 3.6,
 
 
 def code_of(preset, **more):
-    """Returns the keyword arguments of a preset's code: a stream, or frames if `more` has
-    frame_bits."""
+    """Returns the keyword arguments of a preset's code, for a stream or, if `more` has frame_bits,
+    for frames."""
     p = gpufec.find_conv_preset(preset)
     ends = p.termination if "frame_bits" in more else "streaming"
     return {**dict(constraint_length=p.constraint_length, polynomials=p.polynomials,
@@ -375,11 +375,11 @@ class qa_verdicts(unittest.TestCase):
         self.assertAlmostEqual(named[0], named[1], delta=0.02 * named[0])
         self.assertAlmostEqual(named[0], 32 * es_n0, delta=0.2 * named[0])
 
-    def test_WrongSoftValues_AreReportedOnceByAll(self):
+    def test_WrongSoftValues_AreReportedOnceByBlockToolAndFunction(self):
         self.check_wrong(wrong_viterbi(), gpufec.viterbi_decode, gpufec.gpu_viterbi_pbvd,
                          "viterbi")
 
-    def test_WrongLlrs_AreReportedOnceByAll(self):
+    def test_WrongLlrs_AreReportedOnceByBlockToolAndFunction(self):
         self.check_wrong(wrong_ldpc(), gpufec.ldpc_decode, gpufec.gpu_ldpc_dvbs2, "ldpc")
 
     def test_WrongInputWithLock_IsReportedOnce(self):

@@ -315,7 +315,7 @@ class qa_ccsds(unittest.TestCase):
                      "unconfirmed_marker_count", "cut_frame_count"):
             self.assertEqual(messages[-1][name], getattr(block, name)(), name)
 
-    def test_WrongCode_VerdictNamesTheRightOne(self):
+    def test_WrongCode_VerdictNamesCorrectCode(self):
         _, bits = signals.transmit(14, 446, 13, interleaving=2)
         lines = []
         with support.output_of_process(lines):

@@ -142,7 +142,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                 self.assertEqual(len(found), 0)
                 self.assertEqual(status.frame_count, 0)
 
-    def test_Verdict_IsAWarning(self):
+    def test_WrongInput_VerdictIsIssuedAsWarning(self):
         _, bits = signals.transmit(12, 223, 7)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

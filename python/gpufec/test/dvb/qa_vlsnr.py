@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests symbols of VL-SNR frames (EN 302 307-2, 5.5.2.6) as input, made by gr-dtv and by our
-encoder."""
+"""Tests symbols of VL-SNR frames (EN 302 307-2, 5.5.2.6) as input, made by gr-dtv and by this
+module's encoder."""
 
 import functools
 import unittest
@@ -133,8 +133,8 @@ class qa_vlsnr(unittest.TestCase):
                                  [True] * 3)
 
     def test_PlframesOfGrDtv_HaveLengthsOfStandardAndGivePackets(self):
-        """PLFRAMEs have the lengths of both sets. Without headers and pilots, and descrambled, the
-        receiver makes packets of them."""
+        """PLFRAMEs have the lengths of the standard's two sets of VL-SNR frames. After removal of
+        headers, pilots and scrambling, the receiver decodes them to packets."""
         for size, rate, frame, code, modulation, count, k, es_n0 in (
                 MODCODS[0], MODCODS[1], MODCODS[4], MODCODS[6]):
             with self.subTest(size=size, rate=rate):
@@ -219,7 +219,7 @@ class qa_vlsnr(unittest.TestCase):
         self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_valid")],
                          [True, True, True, True, False, True]) # zeros are a codeword
 
-    def test_Device_EqualsCpu(self):
+    def test_SymbolsOnDevice_DecodeAsOnCpu(self):
         _, symbols = transmit("short", "4/15", 8, 4)
         received = np.concatenate([noisy(f, -5.5 + 0.3 * i, i) for i, f in enumerate(symbols)])
         code = dict(max_iterations=20, **parameters_of("short", "4/15"))
@@ -262,7 +262,7 @@ class qa_vlsnr(unittest.TestCase):
                               backend="cpu")
 
     def test_RotatedSymbolsAndNoise_AreReported(self):
-        """The block says which rotation is missing, and that noise is no signal."""
+        """The verdict names the rotation that is missing, and reports noise as no signal."""
         _, symbols = transmit("short", "1/3", 6, 2)
         received = noisy(symbols.ravel(), -1, 2)
         for signal, text in (

@@ -221,7 +221,7 @@ class qa_grc(qa_grc_case.grc_case):
     def test_FramePresetWithoutFrameBits_IsRefusedWithReason(self):
         graph, block = self.graph(DECODER, preset="lte")
         message, = block.get_error_messages()
-        self.assertIn("Frame bits: this code has frames", message)
+        self.assertIn("Frame bits: 1 to 16777216 information bits", message)
 
     def test_Presets_EqualThoseOfModule(self):
         presets = {p.name: p for p in gpufec.conv_presets()}

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 """Tests the CCSDS blocks in GNU Radio Companion: they are valid for the parameters that the library
-takes, and red for those that it refuses."""
+accepts, and red for those that it refuses."""
 
 from gnuradio import gpufec
 

@@ -26,7 +26,7 @@ WRONG_LDPC = [
     (dict(standard="wifi"), "Frame.*: 648, 1296 or 1944 with Wi-Fi"),
     (dict(standard="wifi", frame_size="648", rate="9/10"),
      "Rate: 1/2, 2/3, 3/4 or 5/6 with Wi-Fi"),
-    (dict(standard="nr"), "Frame.*: graph and lifting size, as bg1 z384, with 5G NR"),
+    (dict(standard="nr"), "Frame.*: graph and lifting size, such as bg1 z384, with 5G NR"),
     (dict(standard="nr", frame_size="bg1 z384"),
      "Rate: 1/3, or 22/24 to 22/66, with 5G NR bg1"),
     (dict(standard="ccsds_c2", rate="7/8"), "Frame.*: 8160 with CCSDS C2"),
@@ -40,7 +40,7 @@ WRONG_LDPC_DECODERS = [
     (dict(soft_input="symbols", standard="dvbs2x", frame_size="medium", rate="1/3"),
      "Soft input: symbols only with DVB-S2 or S2X .except medium frames.,"),
     (dict(soft_input="symbols", standard="dvbs2x", frame_size="vl-snr short", rate="1/3"),
-     "Constellation: with one of these rates in DVB-S2X vl-snr short"),
+     "Constellation: with one of the following rates in DVB-S2X vl-snr short"),
     (dict(soft_input="symbols", punctured="[0]"), "Soft input: .*without punctured"),
     (dict(output="bbframe", standard="wifi", frame_size="648"), "Output: BBFRAMEs only with"),
     (dict(output="bbframe", standard="dvbs2x", frame_size="medium", rate="1/3"),
@@ -123,7 +123,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
         self.assertFalse(all_rates & set(WRONG_RATES) or all_sizes & set(WRONG_SIZES))
         some_of_nr = {"bg1 z2", "bg1 z384", "bg2 z3", "bg2 z208"}
         blocks = dict(self.code_blocks())
-        del blocks["gpufec_dvbs2_fec_receiver"] # has a test of its own
+        del blocks["gpufec_dvbs2_fec_receiver"] # another test checks this block
         self.assertEqual(len(blocks), 5)
         for key, block_class in blocks.items():
             is_red = self.checker(key)
@@ -289,7 +289,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
     def test_Definitions_EqualOutputOfScript(self):
         script = pathlib.Path(DEFINITIONS) / "make_codes.py"
         if not script.exists():
-            self.skipTest("the definitions are installed ones")
+            self.skipTest("the definitions are installed, not those of the source tree")
         made = runpy.run_path(str(script))
         definitions = made["definitions"]()
         self.assertEqual(len(definitions), 7)

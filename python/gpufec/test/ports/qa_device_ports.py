@@ -25,7 +25,7 @@ from qa_viterbi_running import eventually
 
 
 def missing():
-    """Returns why ports in device memory cannot be used here, or None."""
+    """Returns the reason why ports in device memory cannot be used here, or None."""
     try:
         gpufec.gpu_viterbi_pbvd(io="device")
     except (RuntimeError, ValueError) as error:
@@ -110,8 +110,8 @@ class qa_device_ports(unittest.TestCase):
             with self.subTest(soft_input=soft_input):
                 self.compare(gpufec.gpu_viterbi_pbvd, source, soft_input=soft_input)
 
-    def test_LargeBatch_HasStatisticsOfTheSamePlaces(self):
-        """If a batch has more samples than are copied at once, the statistics are at the same
+    def test_LargeBatch_HasStatisticsAtOffsetsOfHostPorts(self):
+        """If a batch has more samples than one copy transfers, the statistics are at the same
         offsets as with host ports."""
         coded = support.encode(support.random_bits(1 << 18, 1))
         values = np.tile(support.soft_values(coded, sigma=0.7, seed=1), 80)
@@ -139,7 +139,7 @@ class qa_device_ports(unittest.TestCase):
         self.compare(gpufec.gpu_viterbi_pbvd, lambda: support.vector_source(values),
                      polynomials=(0o171, -0o133), lock="auto")
 
-    def test_Ldpc_EqualsHostPorts(self):
+    def test_LdpcFrames_EqualHostPorts(self):
         for soft_input, dtype in ("int8", np.int8), ("float", np.float32):
             values = llrs(20, dtype)
             for output in "message", "codeword", "llr", "bbframe":
@@ -191,8 +191,8 @@ class qa_device_ports(unittest.TestCase):
                      frame_size="short", rate="8/9", batch=1)
 
     def held_output(self, block, source, items):
-        """Returns a source, a flowgraph and its sink. The block that reads the output takes no
-        items, because it has none at its other input, until that source sends them."""
+        """Returns a source, a flowgraph and its sink. The block that reads the output consumes
+        no items until that source sends items to its other input."""
         zeros = support.array_source(np.zeros(items, np.uint8), held=True)
         zeros.limit = 0
         graph, xor, sink = gr.top_block(), blocks.xor_bb(), blocks.vector_sink_b()
@@ -240,9 +240,10 @@ class qa_device_ports(unittest.TestCase):
         np.testing.assert_array_equal(first[0], second[0])
         self.assertEqual(first[1], second[1])
 
-    def test_LockAndUnlock_KeepTakenItems(self):
-        """lock() and unlock() keep the items that the block has taken. GNU Radio loses only items
-        that are in buffers then, so the source waits until its items are taken."""
+    def test_LockAndUnlock_KeepConsumedItems(self):
+        """lock() and unlock() keep the items that the block has consumed. GNU Radio loses only
+        items that are in buffers at that time, so the source waits until its items are
+        consumed."""
         values = llrs(40)
         expected, _ = decode(gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu"),
                              support.vector_source(values))
@@ -260,9 +261,9 @@ class qa_device_ports(unittest.TestCase):
         graph.wait()
         np.testing.assert_array_equal(sink.data(), expected)
 
-    def test_OutputPendingAtLock_FollowsTheOutputBefore(self):
+    def test_OutputPendingAtLock_FollowsEarlierOutput(self):
         """GNU Radio loses the output that is in the buffer at lock(). Output of frames that the
-        decoder has taken follows after unlock()."""
+        decoder has accepted follows after unlock()."""
         values = llrs(60)
         expected, _ = decode(gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu"),
                              support.vector_source(values))
@@ -274,7 +275,7 @@ class qa_device_ports(unittest.TestCase):
             zeros, graph, sink = self.held_output(block, source, len(expected))
             graph.start()
             self.assertTrue(eventually(lambda: block.nitems_written(0) >= 35 * 1800))
-            time.sleep(1) # the other frames are taken
+            time.sleep(1) # meanwhile, the decoder accepts the other frames
             graph.lock()
             written = block.nitems_written(0)
             graph.unlock()
@@ -288,7 +289,7 @@ class qa_device_ports(unittest.TestCase):
 
     def test_DeviceThatFails_EndsTheFlowgraph(self):
         if not support.SIMULATED:
-            self.skipTest("no simulated devices")
+            self.skipTest("there are no simulated devices")
         lines = []
         with failure("0:2"), output_of_process(lines):
             block = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", io="device", batch=2)
@@ -299,7 +300,7 @@ class qa_device_ports(unittest.TestCase):
                             for line in lines), lines)
 
     def test_InputInAnotherFormat_GivesVerdict(self):
-        """The first items are judged although they are in device memory."""
+        """The verdict is based on the first items although they are in device memory."""
         coded = support.encode(support.random_bits(300000, 1))
         values = support.soft_values(coded, "uint8", 0.5, 1)
         verdicts = []
@@ -356,7 +357,7 @@ class qa_refusals(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, 'io is "device_in": devices has 2 elements'):
                 make(io="device_in", devices=[0, 1])
 
-    @unittest.skipUnless(missing() and "gr-cuda" in str(missing()), "gr-cuda is there")
+    @unittest.skipUnless(missing() and "gr-cuda" in str(missing()), "gr-cuda is installed")
     def test_BuildWithoutGrCuda_RefusesWithReason(self):
         with self.assertRaisesRegex(ValueError, "gr-cuda was not found"):
             gpufec.gpu_ldpc_dvbs2(io="device")

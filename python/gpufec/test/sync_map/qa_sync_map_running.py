@@ -20,7 +20,8 @@ PATIENCE = 120.0 # seconds to wait for a condition, enough for a busy machine
 
 
 def wait_until(condition):
-    """Waits until a condition is true, or PATIENCE is over. The caller must check the condition."""
+    """Waits until a condition is true, or PATIENCE has elapsed. The caller must check the
+    condition."""
     end = time.monotonic() + PATIENCE
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)
@@ -40,7 +41,7 @@ class qa_sync_map_running(unittest.TestCase):
 
     def test_StatusTags_AreOnSelectedFrames(self):
         _, frames = small_frames(20)
-        frames[7] = np.zeros(200, np.uint8) # cannot be decoded
+        frames[7] = np.zeros(200, np.uint8) # a frame that cannot be decoded
         at = sum(map(len, frames[:3]))
         for which, expected in ("all", range(20)), ("failures", [7]), ("none", []):
             symbols, tags = run(framed_source(frames, [(at, pmt.mp("mine"), pmt.PMT_T)]),
@@ -205,7 +206,7 @@ class qa_sync_map_running(unittest.TestCase):
         np.testing.assert_array_equal(plain, same)
         np.testing.assert_array_equal(run(framed_source(frames), block)[0], plain)
 
-    def test_LockInsideAFrame_LosesNoTakenItem(self):
+    def test_LockInsideAFrame_LosesNoConsumedItem(self):
         """lock() loses only items in the buffers around the block, which the test first lets run
         empty. The block retains the items inside it."""
         for mode in ("framed", "stream"):
@@ -251,7 +252,7 @@ class qa_sync_map_running(unittest.TestCase):
         slow.held = False
         graph.wait()
 
-    @unittest.skipUnless(support.SIMULATED, "no simulated devices")
+    @unittest.skipUnless(support.SIMULATED, "there are no simulated devices")
     def test_WaitingForDevice_UsesNoProcessorTime(self):
         """The block's thread must not spin while a device reads input in place, which cannot be
         consumed yet."""
@@ -295,7 +296,7 @@ class qa_sync_map_running(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, message):
                 wrong()
 
-    def test_SettersFromAnotherThread_AreSafe(self):
+    def test_SettersFromAnotherThread_LeaveOutputComplete(self):
         for mode in ("framed", "stream"):
             _, frames = small_frames(20000, 0.02)
             end = sink(np.uint8)

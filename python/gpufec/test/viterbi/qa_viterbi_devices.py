@@ -52,7 +52,7 @@ class slow_sink(gr.sync_block):
         return np.concatenate(self.taken) if self.taken else np.zeros(0, np.uint8)
 
 
-@unittest.skipIf(NO_CUDA, f"no GPU: {NO_CUDA}")
+@unittest.skipIf(NO_CUDA, f"there is no GPU: {NO_CUDA}")
 class qa_viterbi_devices(unittest.TestCase):
     def setUp(self):
         self.bits = support.random_bits(60000, 1)
@@ -154,7 +154,7 @@ class qa_viterbi_devices(unittest.TestCase):
         output, _ = support.run(support.vector_source(self.items), decoder)
         np.testing.assert_array_equal(output, support.decode(self.items, **self.small)[0])
 
-    def test_TwoDecodersOfOneRing_BothDecode(self):
+    def test_TwoDecodersOfOneRing_DecodeCorrectly(self):
         """Two decoders that read the same ring both decode correctly, although only one can pin the
         ring's pages."""
         source = support.vector_source(self.items)
@@ -256,7 +256,7 @@ class qa_viterbi_devices(unittest.TestCase):
         decoder = gpufec.gpu_viterbi_pbvd(backend="auto", devices=[0, 99])
         self.assertEqual(decoder.active_backend(), "cpu")
 
-    @unittest.skipUnless(SIMULATED, "no simulated devices")
+    @unittest.skipUnless(SIMULATED, "there are no simulated devices")
     def test_FailedDevice_DecodingContinuesOnCpu(self):
         expected, _ = support.decode(self.items, **self.small)
         for soft_input in ("int8", "float"):
@@ -301,7 +301,7 @@ class qa_viterbi_devices(unittest.TestCase):
             np.testing.assert_array_equal(on_device, output)
             self.assertEqual(its_locks, locks)
 
-    @unittest.skipUnless(SIMULATED, "no simulated devices")
+    @unittest.skipUnless(SIMULATED, "there are no simulated devices")
     def test_FailedDeviceWhileLocked_KeepsBitsAndTags(self):
         for exchanged in False, True:
             output, locks, _ = self.locks(exchanged, backend="cpu")
@@ -312,7 +312,7 @@ class qa_viterbi_devices(unittest.TestCase):
                 np.testing.assert_array_equal(on_device, output)
                 self.assertEqual(its_locks, locks)
 
-    @unittest.skipUnless(SIMULATED, "no simulated devices")
+    @unittest.skipUnless(SIMULATED, "there are no simulated devices")
     def test_OneFailedDeviceOfSeveral_OthersContinue(self):
         expected, _ = support.decode(self.items, **self.small)
         for failing in "0:5", "1:0", "2:7":
@@ -327,7 +327,7 @@ class qa_viterbi_devices(unittest.TestCase):
                 self.assertEqual(len(logged), 1, lines)
                 self.assertIn("continues on the other devices without loss of data", logged[0])
 
-    @unittest.skipUnless(SIMULATED, "no simulated devices")
+    @unittest.skipUnless(SIMULATED, "there are no simulated devices")
     def test_FailedDeviceAfterUnlock_LosesNoBits(self):
         """If a device fails after unlock(), no bits are lost, although the input before lock() is
         no longer in the ring."""
@@ -337,7 +337,7 @@ class qa_viterbi_devices(unittest.TestCase):
         np.testing.assert_array_equal(bits, expected)
         self.assertEqual(decoder.active_backend(), "cpu")
 
-    @unittest.skipUnless(SIMULATED, "no simulated devices")
+    @unittest.skipUnless(SIMULATED, "there are no simulated devices")
     def test_FailedDeviceWithoutFallback_EndsFlowgraph(self):
         lines = []
         with failure("0:3"), output_of_process(lines):

@@ -16,7 +16,7 @@ import qa_support as support
 NO_CUDA = support.cuda_missing()
 
 
-@unittest.skipIf(NO_CUDA, f"no GPU: {NO_CUDA}")
+@unittest.skipIf(NO_CUDA, f"there is no GPU: {NO_CUDA}")
 class qa_viterbi_gpu(unittest.TestCase):
     def compare(self, items, max_noutput_items=0, **parameters):
         expected, _ = support.decode(items, **parameters)

@@ -5,7 +5,7 @@
 #
 
 """Tests gpu_viterbi_pbvd in running flowgraphs: restarts, slow streams, setters, several decoders
-at once."""
+at the same time."""
 
 import threading
 import time
@@ -20,8 +20,8 @@ PATIENCE = 20.0 # seconds to wait for a condition
 
 
 class gated_source(gr.sync_block):
-    """A source that sends as many items as allow() permits in all; after end() it sends the rest
-    and ends the stream."""
+    """A source that sends as many items as allow() permits in all; after end() it sends the
+    remaining items and ends the stream."""
 
     def __init__(self, items):
         gr.sync_block.__init__(self, "gated_source", None, [items.dtype.type])
@@ -100,7 +100,7 @@ class qa_viterbi_running(unittest.TestCase):
                                          termination=termination, frame_bits=frame_bits)
             np.testing.assert_array_equal(output, expected)
 
-    def test_LockAndUnlock_LoseNoTakenItem(self):
+    def test_LockAndUnlock_LoseNoConsumedItem(self):
         """lock() loses only items in the buffers around the block, which the test first lets run
         empty. The block retains the items inside it."""
         source = gated_source(self.items.view(np.int8))

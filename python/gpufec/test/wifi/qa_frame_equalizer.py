@@ -28,7 +28,7 @@ PSDU_BYTES, SYMBOL_BITS = 300, 96  # QPSK
 PPDU = dict(standard="wifi", rate="1/2", psdu_bytes=PSDU_BYTES, symbol_bits=SYMBOL_BITS)
 CARRIERS = [k for k in range(-26, 27) if k not in (-21, -7, 0, 7, 21)]
 PILOTS = {-21: 1, -7: 1, 7: 1, 21: -1}
-# 17.3.3: carriers of the short (each fourth one) and of the long training symbols
+# 17.3.3: carriers of the short (every fourth carrier) and of the long training symbols
 SHORT = dict(zip([*range(-24, 0, 4), *range(4, 25, 4)],
                  np.array([1, -1, 1, -1, -1, 1, -1, -1, 1, 1, 1, 1]) * np.sqrt(13 / 6) * (1 + 1j)))
 LONG = ("++--++-+-++++++--++-+-++++", "+--++-+-+-----++--+-+-++++")
@@ -137,7 +137,7 @@ class qa_frame_equalizer(unittest.TestCase):
         points = equalised(received.astype(np.complex64), count * symbols)
         self.assertEqual(points.shape, (count * symbols, 48))
 
-        llr = 4 * np.sqrt(2) * points.ravel().view(np.float32)  # 2 / σ² of I and Q, nearly
+        llr = 4 * np.sqrt(2) * points.ravel().view(np.float32)  # approximately 2 / σ² for I and Q
         wrong = (llr > 0) != np.concatenate(
             [gpufec.ldpc_encode(p, **PPDU, packed_input=False, packed_output=False).ravel()
              for p in payloads])
