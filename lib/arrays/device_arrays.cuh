@@ -107,10 +107,11 @@ protected:
     using slot_rounds<Traits, Slot>::d_work_items;
     using slot_rounds<Traits, Slot>::ensure;
 
-    // Returns the batch size for an array of \p work_items. For input in device memory,
-    // this size is the largest possible one. Other input is divided into 16 or more
-    // batches if the array is large enough: the copy of the first batch and the kernels
-    // of the last batch overlap with no other work, so these batches should be small.
+    // Returns the batch size for an array of \p work_items work items. For input in
+    // device memory, this size is the largest possible one. Other input is divided into
+    // 16 or more batches if the array is large enough: the copy of the first batch and
+    // the kernels of the last batch overlap with no other work, so these batches should
+    // be small.
     std::size_t batch_of(const std::byte* in, std::size_t work_items) const
     {
         constexpr std::size_t many = 16;

@@ -23,7 +23,8 @@ void require_above_0(const std::string& name, Real value)
 template <class Real>
 void require_from_0(const std::string& name, Real value)
 {
-    require(std::isfinite(value) && value >= 0, name, value, "finite values from 0");
+    require(
+        std::isfinite(value) && value >= 0, name, value, "finite values of 0 or more");
 }
 
 } // namespace gr::gpufec

@@ -13,7 +13,7 @@ namespace gr::gpufec {
 
 namespace {
 
-// Returns a text with the reason why cudaGetDeviceCount() failed, and with the remedy.
+// Returns the reason why cudaGetDeviceCount() failed and, if one is known, the remedy.
 std::string reason_of(cudaError_t error)
 {
     int version = 0; // highest version of CUDA that the driver supports; 0: no driver
@@ -27,7 +27,7 @@ std::string reason_of(cudaError_t error)
     const auto text = [](int v) {
         return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10);
     };
-    return "the driver supports CUDA " + text(version) + ", this build needs CUDA " +
+    return "the driver supports CUDA " + text(version) + ", but this build needs CUDA " +
            text(CUDART_VERSION / 1000 * 1000) +
            ": update the driver, or build with an older CUDA toolkit";
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The circular buffer in device memory, by CUDA's virtual memory management, and copies
- * on a stream of their own. */
+/* A circular buffer in device memory, mapped with CUDA's virtual memory management, and
+ * copies on a separate stream. */
 
 #include "device_ring.h"
 #include "runtime.h"
@@ -15,8 +15,8 @@ using namespace cuda;
 
 namespace {
 
-// Returns a function of the driver. The library does not link the driver, so that it
-// loads on machines without one.
+// Returns a function of the CUDA driver. The library is not linked with the driver, so
+// that the library can be loaded on machines without a driver.
 template <class Function>
 Function* driver_function(const char* name)
 {

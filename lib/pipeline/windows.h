@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Positions in memory of the input and output of consecutive batches of a stream, which
- * are copied or are in the caller's memory. */
+/* Positions of the input and output of consecutive batches of a stream, in the memory of
+ * slots or of the caller. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_WINDOWS_H
 #define INCLUDED_GPUFEC_PIPELINE_WINDOWS_H
@@ -99,7 +99,7 @@ public:
     void skip() { d_first = d_end; }
 
     //! Borrows input from now on. In the first call, \p items is the address of item
-    //! first(); later, of the oldest borrowed item that is not released.
+    //! first(); in later calls, the address of the oldest borrowed item not yet released.
     void borrow(const std::byte* items)
     {
         if (!std::exchange(d_borrowing, true)) {

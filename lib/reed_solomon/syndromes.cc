@@ -37,9 +37,9 @@ std::array<std::uint8_t, 256> gfni_elements(const field& f)
         }
         return product;
     };
-    // Searches an image of alpha for which the map is additive: the image of 1 + alpha^i
-    // must be the sum of the images of 1 and alpha^i. The eight conjugates of one element
-    // satisfy this condition.
+    // Searches for an image of alpha that makes the map additive: the image of 1 +
+    // alpha^i must be the sum of the images of 1 and alpha^i. The eight conjugates of one
+    // element satisfy this condition.
     std::array<std::uint8_t, 256> image{};
     for (unsigned candidate = 2; candidate < 256; ++candidate) {
         unsigned power = 1;

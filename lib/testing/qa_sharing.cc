@@ -74,7 +74,7 @@ TYPED_TEST(sharing, DecodersOnOneDevice_AllFinish)
     }
 }
 
-TYPED_TEST(sharing, FailingDecoder_LeavesAdmissionToOthers)
+TYPED_TEST(sharing, FailedDecoder_OthersStayOnDevice)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     faults::begin();
@@ -97,7 +97,7 @@ TYPED_TEST(sharing, FailingDecoder_LeavesAdmissionToOthers)
     }
 }
 
-TYPED_TEST(sharing, HangingDecoder_LeavesAdmissionToOthers)
+TYPED_TEST(sharing, HangingDecoder_LaterDecodersUseDevice)
 {
     const leak_on_purpose leaks;
     const auto expected = this->decode(this->run(backend::cpu));

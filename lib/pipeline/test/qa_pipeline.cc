@@ -200,7 +200,7 @@ TEST(pipeline, SlowDevice_WaitSleeps)
     p.release();
 }
 
-TEST(pipeline, NothingInFlight_WaitReturnsAtOnce)
+TEST(pipeline, NothingInFlight_WaitReturnsImmediately)
 {
     fake_decoder::control c;
     fake_pipeline p(fakes({ &c }), 1, {});

@@ -45,7 +45,8 @@ public:
         }
         enter.assign(drifts, least);
         for (unsigned t = 0; t < n; ++t) {
-            // Weight of the paths outside at row t, relative to that at the index's end.
+            // Weight of the paths outside the band at row t, relative to that at the
+            // index's end.
             const double part = std::pow(step, double(t) - n) / (1 - insertion);
             std::vector<double> above(drifts), below(drifts);
             above[drifts - 1] = 2;

@@ -79,7 +79,7 @@ struct frame_input {
     {
     }
 
-    //! Takes items that are not part of a frame's input, with a header of their own.
+    //! Uses items that are not part of a frame's input, with a separate header.
     __device__ frame_input(const std::byte* items, const frame_header& where)
         : data(items), header(where), valid(true)
     {
@@ -202,7 +202,7 @@ __device__ T warp_sum(T x)
     return x;
 }
 
-// Four values that are read or written at once.
+// Four values that are read or written by one instruction.
 template <class T>
 struct alignas(16) four {
     T v[4];
@@ -421,7 +421,7 @@ __device__ unsigned block_argmax(const T* values, unsigned count, double* scratc
 // of two, so that scaling does not round.
 struct row_scale {
     long long exponent = 0;
-    bool alive = true; // no row was all zeros
+    bool alive = true; // whether no row was all zeros
 
     // Returns the factor that brings a row's sum or maximum to between 1 and 2.
     template <class T>

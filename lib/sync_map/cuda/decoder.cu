@@ -98,8 +98,8 @@ private:
         return input;
     }
 
-    // Copies the table and the items of searching frames in the same way, and returns the
-    // address of their input.
+    // Copies the table and the items of searching frames like bring_in_placed(), and
+    // returns the address of their input.
     const std::byte*
     bring_in_search(sync_slot& s, const job& job, const batch_memory& memory)
     {
@@ -210,9 +210,9 @@ std::size_t traits::cuda_batch(const setup& s, const run_options& run, int devic
     const auto input = s.search ? s.code.frame_bits() * s.item_bytes() : s.input_bytes();
     const auto by_host = std::clamp<std::size_t>(
         2 * page_locked_bytes / run.slots / (input + s.output_bytes()), 1, 1 << 14);
-    // A wave is the number of frames that a device decodes at once. A batch of one wave
-    // or more is a multiple of waves, because a few frames more would take as long as
-    // another wave.
+    // A wave is the number of frames that a device decodes concurrently. A batch of one
+    // wave or more is a multiple of waves, because a few additional frames would take as
+    // long as another wave.
     const auto wave = frames_of_a_wave(s, device);
     return wave <= by_host ? by_host / wave * wave : by_host;
 }

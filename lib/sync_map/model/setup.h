@@ -233,7 +233,7 @@ struct setup {
 //! Table entry of a frame in a batch of a stream whose frames search.
 struct stream_piece {
     std::int32_t whole; //!< index among the whole inputs; negative: the frame searches
-    std::int32_t guess; //!< item of the batch around which boundary 0 is searched
+    std::int32_t guess; //!< item of the batch around which boundary 0 is searched for
 };
 
 //! Table entry of a frame in a batch whose frames differ only in their items.

@@ -241,8 +241,8 @@ private:
         if (bytes > memory) {
             refuse("reads",
                    d_options.reads,
-                   "allowed are fewer: a frame may need at most a quarter of the "
-                   "machine's memory");
+                   "allowed are fewer, because a frame must not need more than a quarter "
+                   "of the machine's memory");
         }
         return std::min<double>(memory, 2u << 30) / bytes;
     }
@@ -392,7 +392,7 @@ void check_reads(const sync_reads_options& o)
     checked_size(o.reads).within(1, sync_reads_options::max_reads, "reads");
     checked_size(o.passes).within(1, sync_reads_options::max_passes, "passes");
     if (o.reads > 1 && o.mode != sync_mode::framed) {
-        refuse("reads", o.reads, "more than one are allowed in framed mode");
+        refuse("reads", o.reads, "several reads require framed mode");
     }
 }
 

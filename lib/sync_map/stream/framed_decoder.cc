@@ -58,7 +58,7 @@ public:
     {
         items.require(expected_type());
         const auto count = items.size();
-        // Items of an incomplete frame do not reach the pipeline, which would check this.
+        // Checked here, because items of an incomplete frame do not reach the pipeline.
         d_pipeline.require_this_process();
         const std::size_t most = d_setup->max_items;
         const auto size = d_setup->item_bytes();

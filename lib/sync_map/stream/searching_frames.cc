@@ -139,8 +139,8 @@ public:
 private:
     struct in_flight {
         std::uint64_t number;
-        std::int64_t origin; // item at boundary 0 and drift 0; a guess if the beginning
-                             // of the frame is searched
+        std::int64_t origin; // item at boundary 0 and drift 0; a guess if the frame
+                             // searches for its beginning
         bool whole, again;   // whether the input is complete; whether the frame is
                              // decoded again
     };
@@ -270,7 +270,7 @@ private:
     // Returns whether the next frame to be cut begins where the forward recursion ends.
     bool carries() const { return d_carried || d_next < d_searching; }
 
-    // Returns the origin of the next frame to be cut, as far as it is known.
+    // Returns the origin of the next frame to be cut, or a guess of that origin.
     std::int64_t next_origin() const
     {
         return carries() ? d_cutter.origin() : d_predictor.expected(d_next);
@@ -450,8 +450,7 @@ private:
         if (!std::exchange(d.d_reported_sequential, true)) {
             d.log(log_level::warning,
                   "the beginnings of most frames cannot be estimated independently: one "
-                  "thread "
-                  "decodes one frame after the other");
+                  "thread decodes the frames one after the other");
         }
     }
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of sync_decoder with borrowed input: items that it reads from the caller's memory
- * in place. */
+/* Tests of sync_decoder with borrowed input: items that the decoder reads in place, in
+ * the caller's memory. */
 
 #include "pipeline/test/memory_of.h"
 #include "qa_stream_support.h"

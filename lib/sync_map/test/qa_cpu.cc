@@ -51,7 +51,7 @@ TEST(sync_cpu, LinearForm_EqualsTestVectors)
                                 // group
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
     }
     for (const auto& variant : cpu_variants()) {
         for (const auto& v : all) {
@@ -72,7 +72,7 @@ TEST(sync_cpu, CorridorForm_EqualsTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
     }
     for (const auto& v : all) {
         for (const auto storage : { sync_storage::global, sync_storage::local }) {
@@ -311,7 +311,7 @@ TEST(sync_cpu, LikelihoodsOfTwoSymbols_DecodeAsProbabilities)
     }
 }
 
-TEST(sync_cpu, Outputs_FollowPosteriors) { check_outputs(on_cpu()); }
+TEST(sync_cpu, EveryOutputKind_MatchesPosteriors) { check_outputs(on_cpu()); }
 
 TEST(sync_cpu, Workers_DoNotAllocate)
 {
@@ -337,7 +337,7 @@ TEST(sync_cpu, Workers_DoNotAllocate)
     EXPECT_EQ(allocations_of_workers - before, 0u);
 }
 
-TEST(sync_cpu, LongestWords_Decode)
+TEST(sync_cpu, LongestWords_EqualReference)
 {
     const auto n = sync_code::max_n;
     auto data = random_frames(codebook_random(n, 4, 2, 4), { 1e-4, 1e-4, 0 }, 1);

@@ -55,7 +55,7 @@ TEST_P(sync_cuda_ten_bits, TestVectors_HaveExpectedPosteriors)
                              [](const test_vector& v) { return v.code.n() != 10; }),
               all.end());
     if (all.empty()) {
-        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
     }
     for (const auto& v : all) {
         for (const auto precision : own_precisions()) {
@@ -68,8 +68,8 @@ TEST_P(sync_cuda_ten_bits, TestVectors_HaveExpectedPosteriors)
     }
 }
 
-// Depending on the channel, a window occupies one lane or many, and insertions reach part
-// of the next lane or two lanes on (see trie_warp). For some channels the decoder falls
+// Depending on the channel, a window occupies one lane or many, and insertions reach the
+// next lane or the lane after it (see trie_warp). For some channels the decoder falls
 // back to other kernels.
 TEST_P(sync_cuda_ten_bits, CodesAndChannels_EqualReference)
 {
@@ -90,8 +90,8 @@ TEST_P(sync_cuda_ten_bits, CodesAndChannels_EqualReference)
             auto data = random_frames(code, channel, small_scale() ? 3 : q > 33 ? 4 : 20);
             for (const auto precision : own_precisions()) {
                 data.options.precision = precision;
-                // Codes with little redundancy amplify rounding: the CPU's float decoder
-                // differs by up to 4e-6.
+                // Codes with little redundancy amplify rounding errors: the CPU's float
+                // decoder differs from the reference by up to 4e-6.
                 const bool rounds = q > 100 && precision == sync_precision::float32;
                 check_against_reference(
                     data, data.options, make, rounds ? 4e-6 : tolerance(precision));
@@ -148,7 +148,7 @@ TEST_P(sync_cuda_ten_bits, WideWindows_EqualReference)
     }
 }
 
-TEST_P(sync_cuda_ten_bits, Outputs_FollowPosteriors)
+TEST_P(sync_cuda_ten_bits, EveryOutputKind_MatchesPosteriors)
 {
     auto data = random_frames(codebook_random(10, 64, 8, 4), { 0.02, 0.03, 0.01 }, 30);
     data.received[0].resize(5);
@@ -243,9 +243,9 @@ TEST_F(sync_cuda_banded_lattice, FramesThatLeaveBand_AreDecodedAgain)
     EXPECT_LT(sufficient, frames);
 }
 
-// In some frames the path leaves the band and returns, even within a word, or leaves the
-// band for good. Other frames are erased in part, consist of noise, or are too long, too
-// short or empty.
+// In some frames the path leaves the band and returns, even within a word, or does not
+// return. Other frames are erased in part, consist of noise, or are too long, too short
+// or empty.
 TEST_F(sync_cuda_banded_lattice, Bursts_DecodeWithAllDrifts)
 {
     auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 40);
@@ -375,7 +375,7 @@ TEST_F(sync_cuda_banded_lattice, OpenEnds_SeldomExceedBand)
     }
 }
 
-TEST_F(sync_cuda_banded_lattice, Outputs_FollowPosteriors)
+TEST_F(sync_cuda_banded_lattice, EveryOutputKind_MatchesPosteriors)
 {
     auto data = frames_of(codebook_random(10, 64, 90, 4), { 1e-3, 1e-3, 0 }, 6);
     auto& o = data.options;

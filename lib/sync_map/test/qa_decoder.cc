@@ -347,7 +347,7 @@ TEST(sync_decoder_frames, ChannelChange_AppliesToLaterFrames)
     EXPECT_THROW(decoder->set_channel({ 0.1, 0.1, 0, 3 }), std::invalid_argument);
 }
 
-TEST(sync_decoder_frames, UndecodableChannel_IsRefusedAtOnce)
+TEST(sync_decoder_frames, UndecodableChannel_IsRefusedImmediately)
 {
     auto data = random_frames(codebook_random(8, 16, 1000, 4), { 1e-3, 1e-3, 0 }, 1);
     data.options.backend = backend::cpu;

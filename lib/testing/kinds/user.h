@@ -43,7 +43,7 @@ struct user {
     user(user&&) = default;
     user& operator=(user&&) = default;
     // Ends output in place, and then destroys the decoder before the ring buffers, which
-    // it may still use.
+    // the decoder may still use.
     ~user();
 
     std::shared_ptr<decoder> engine;
@@ -64,8 +64,8 @@ constexpr int middle = std::is_same_v<Item, std::uint8_t> ? 128 : 0;
 //! them.
 inline bool leak_rings = false;
 
-//! Buffer from which a decoder borrows input. Released items are overwritten at once, so
-//! that tests detect a decoder that still reads them.
+//! Buffer from which a decoder borrows input. Released items are overwritten immediately,
+//! so that tests detect a decoder that still reads released items.
 template <class Item>
 class input_ring
 {
