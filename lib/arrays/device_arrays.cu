@@ -130,7 +130,7 @@ void wait_for_stream(int device, std::uintptr_t stream)
     check(cudaStreamSynchronize(stream == 2   ? cudaStreamPerThread
                                 : stream <= 1 ? cudaStreamLegacy
                                               : reinterpret_cast<cudaStream_t>(stream)),
-          "the stream of an array");
+          "wait for a stream");
 }
 
 void copy_memory(void* to, const void* from, std::size_t bytes)

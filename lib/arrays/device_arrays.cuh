@@ -170,8 +170,8 @@ protected:
         auto* const to = ensure(s.caller_format, bytes);
         check(cudaMemcpyAsync(to, in, bytes, cudaMemcpyDefault, d_copies.get()),
               "copy of the input");
-        check(cudaEventRecord(s.arrived.get(), d_copies.get()), "event");
-        check(cudaStreamWaitEvent(s.queue, s.arrived.get(), 0), "event");
+        check(cudaEventRecord(s.arrived.get(), d_copies.get()), "event recording");
+        check(cudaStreamWaitEvent(s.queue, s.arrived.get(), 0), "event wait");
         return reinterpret_cast<const std::byte*>(to);
     }
 

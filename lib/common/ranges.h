@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks of the ranges that several real parameters share. */
+/* Checks of ranges that several floating-point parameters share. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_RANGES_H
 #define INCLUDED_GPUFEC_COMMON_RANGES_H

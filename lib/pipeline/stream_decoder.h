@@ -262,7 +262,7 @@ protected:
     store(const std::byte* /*from*/, std::size_t /*items*/, std::byte* /*to*/)
     {
     }
-    //! Takes up to \p count further borrowed items and returns how many were taken.
+    //! Accepts up to \p count further borrowed items and returns how many were accepted.
     virtual std::size_t take_borrowed(std::size_t count)
     {
         return take(count, [](std::size_t, std::size_t, std::byte*) {});
@@ -311,9 +311,9 @@ protected:
     bool send_now() const { return d_finishing || d_flushing || d_deadline.over(); }
     bool finishing() const { return d_finishing; }
 
-    //! Takes up to \p count items and returns how many were taken. \p store(first, n,
-    //! to) copies n items to the address \c to in the slot, beginning with item \c first
-    //! of the \p count items.
+    //! Accepts up to \p count items and returns how many were accepted. \p store(first,
+    //! n, to) copies n items to the address \c to in the slot, beginning with item
+    //! \c first of the \p count items.
     template <class Store>
     std::size_t take(std::size_t count, Store&& store)
     {
@@ -574,7 +574,8 @@ private:
         if (d_locked.memory && reserve_conversion()) {
             d_pipeline->pin_input(d_locked.memory, d_locked.bytes);
         }
-        // If pinning fails, the host copies output, but not to device memory.
+        // If pinning fails, the host must copy output, but it cannot copy to device
+        // memory.
         if (d_pinned_output && !d_pin_output() && d_pinned_on_device) {
             throw std::runtime_error(
                 "the device lacks the memory to write output in place");

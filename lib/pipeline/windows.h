@@ -41,7 +41,7 @@ public:
 
     //! Returns the number of the open batch's first item.
     std::uint64_t first() const { return d_first; }
-    //! Returns the number of the first item not yet taken.
+    //! Returns the number of the first item that no batch has accepted yet.
     std::uint64_t end() const { return d_end; }
     bool borrowing() const { return d_borrowing; }
 

@@ -40,7 +40,7 @@ vec word_sums(const vec* a)
     const auto pair = [](vec a, vec b) {
         return add(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
     };
-    // Adds the two halves of a, and the two halves of b, and joins the sums.
+    // Adds the two halves of a, and the two halves of b, and concatenates the sums.
     const auto halves = [](vec a, vec b) {
         return add(_mm512_shuffle_i64x2(a, b, 0x44), _mm512_shuffle_i64x2(a, b, 0xee));
     };

@@ -62,7 +62,8 @@ TYPED_TEST(decoders, BatchesSlotsAndDevices_DoNotChangeOutput)
                 r.devices = devices;
                 const auto o = this->decode(r);
                 EXPECT_EQ(o.output, expected.output)
-                    << batch << " " << slots << " " << devices.size();
+                    << "batch " << batch << " slots " << slots << " devices "
+                    << devices.size();
                 EXPECT_EQ(o.backend, "cuda");
             }
         }
@@ -108,7 +109,8 @@ TYPED_TEST(decoders, OutputInPlace_EqualsPulledOutput)
                     r.devices = devices;
                     const auto o = this->decode_to_ring(r, first);
                     EXPECT_EQ(o.output, expected.output)
-                        << batch << " " << slots << " " << devices.size() << " " << first;
+                        << "batch " << batch << " slots " << slots << " devices "
+                        << devices.size() << " first byte " << first;
                     if (batch == 1) {
                         EXPECT_EQ(o.ring->in_place > 0, fills_rings<TypeParam>) << first;
                     }
@@ -158,7 +160,8 @@ TYPED_TEST(decoders, DeviceFailure_LeavesRingIntact)
         for (const auto& devices : { std::vector<int>{ 0 }, { 1, 0 } }) {
             r.devices = devices;
             const auto o = this->decode_to_ring(r, 4000);
-            EXPECT_EQ(o.output, expected.output) << batches << " " << devices.size();
+            EXPECT_EQ(o.output, expected.output)
+                << "batches " << batches << " devices " << devices.size();
             EXPECT_EQ(o.errors.size(), 1u);
             EXPECT_FALSE(o.ring->replaced()); // a failed device does not write any more
         }
@@ -611,7 +614,7 @@ TEST(borrowed_output, PullInOtherFormat_Throws)
 }
 
 // A new channel applies only after the frames in flight have finished. Until then the
-// decoder cannot take borrowed frames, and full() must return true.
+// decoder cannot accept borrowed frames, and full() must return true.
 TEST(sync_decoder_channel, NewChannelWithFramesInFlight_BorrowsNoInput)
 {
     run_options run;

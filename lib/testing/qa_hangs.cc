@@ -36,9 +36,9 @@ TYPED_TEST(faulty, EndlessWork_AbandonsDevice)
         faults::begin();
         faults::hang(name, k);
         const auto o = this->decode(r);
-        EXPECT_FALSE(faults::waited_for_ever()) << name << k;
+        EXPECT_FALSE(faults::waited_for_ever()) << name << " call " << k;
         faults::release(); // the device now writes to memory that must still exist
-        EXPECT_TRUE(this->same(o.output, expected.output)) << name << k;
+        EXPECT_TRUE(this->same(o.output, expected.output)) << name << " call " << k;
         EXPECT_EQ(o.backend, "cpu");
         ASSERT_EQ(o.errors.size(), 1u);
         EXPECT_NE(o.errors[0].find(

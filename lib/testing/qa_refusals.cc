@@ -82,8 +82,8 @@ TYPED_TEST(faulty, RefusedMemory_ThrowsOrDoesNotChangeOutput)
                 }
                 refusals::allocations_left = -1;
                 EXPECT_TRUE(threw || this->same(output, expected.output))
-                    << k << " of " << all << " on " << int(where) << ", for good "
-                    << for_good;
+                    << "allocation " << k << " of " << all << ", backend " << int(where)
+                    << ", all later ones too: " << for_good;
             }
         }
     }

@@ -88,11 +88,13 @@ TYPED_TEST(sharing, FailedDecoder_OthersStayOnDevice)
             faults::fail(name, place, cudaErrorIllegalAddress);
             unsigned on_device = 0;
             for (const auto& o : this->decode_together(this->run())) {
-                EXPECT_TRUE(this->same(o.output, expected.output)) << name << place;
+                EXPECT_TRUE(this->same(o.output, expected.output))
+                    << name << " call " << place;
                 on_device += o.backend == "cuda";
             }
             // The number of state queries varies, so the fault may not occur.
-            EXPECT_EQ(on_device, faults::failed().empty() ? 3u : 2u) << name << place;
+            EXPECT_EQ(on_device, faults::failed().empty() ? 3u : 2u)
+                << name << " call " << place;
         }
     }
 }

@@ -63,7 +63,7 @@ TEST_F(device_admission_test, ShortBatches_NeverWait)
     EXPECT_EQ(s.begin(16, start), 16u);
 }
 
-TEST_F(device_admission_test, OthersActive_LongBatchesAreLimited)
+TEST_F(device_admission_test, SeveralActiveDecoders_LongBatchesAreLimited)
 {
     EXPECT_EQ(s.begin(1, start), 1u);
     EXPECT_EQ(a.begin(3, start), 2u);
@@ -77,7 +77,7 @@ TEST_F(device_admission_test, OthersActive_LongBatchesAreLimited)
     EXPECT_EQ(a.begin(3, start + 2 * device_admission::active_time), 3u);
 }
 
-TEST_F(device_admission_test, SeveralWaiting_LongestWaitIsWokenFirst)
+TEST_F(device_admission_test, SeveralDecodersWait_LongestWaitIsWokenFirst)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(c.begin(1, start), 0u);
@@ -91,7 +91,7 @@ TEST_F(device_admission_test, SeveralWaiting_LongestWaitIsWokenFirst)
     EXPECT_EQ(woken, "cbbc");
 }
 
-TEST_F(device_admission_test, SeveralWaiting_LongestWaitBeginsFirst)
+TEST_F(device_admission_test, SeveralDecodersWait_LongestWaitBeginsFirst)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start + 1us), 0u);

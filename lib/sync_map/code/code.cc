@@ -211,8 +211,9 @@ sync_code codebook_marker(unsigned q,
                "allowed are strings of the characters 0 and 1");
     }
     const unsigned bits = __builtin_ctz(q);
-    const auto n = (checked_size(bits) + marker.size())
-                       .within(1, sync_code::max_n, "n, log2 q and the marker's size,");
+    const auto n =
+        (checked_size(bits) + marker.size())
+            .within(1, sync_code::max_n, "n, that is log2(q) plus the marker's length,");
     check_shape(n, q, frame_symbols, 2);
     std::mt19937_64 random(seed);
     word_list words;

@@ -22,7 +22,7 @@ namespace gr::gpufec::sync_map {
 const lane_kernels& cpu_kernels(const std::string& variant = "");
 
 //! A decoder of the linear form for groups of up to lanes() frames. The class is not
-//! thread-safe; each thread has an object of its own.
+//! thread-safe; each thread needs its own object.
 class lane_group
 {
 public:

@@ -92,7 +92,7 @@ private:
         return Up ? k : d_M - 1 - k;
     }
 
-    // ---- steps of a lattice for up to two branches at once ----
+    // ---- steps of a lattice for up to two branches at a time ----
 
     // Computes the rows of a node's children: upwards for prefixes and, by the transposed
     // operators, downwards for suffixes. If Before is true, insertions are first applied
@@ -166,7 +166,7 @@ private:
     }
 
     // Calls two(b) for each pair of children, because a step processes up to two branches
-    // at once, and one(b) for the last child if their number is odd.
+    // at a time, and one(b) for the last child if the number of children is odd.
     template <class Two, class One>
     static void in_pairs(unsigned children, Two&& two, One&& one)
     {
@@ -181,7 +181,7 @@ private:
 
     // ---- tries ----
 
-    // Chooses the rows of a node's children: a leaf has a row of its own, other nodes use
+    // Chooses the rows of a node's children: each leaf has its own row, other nodes use
     // scratch rows.
     void
     child_rows(const word_trie& t, const word_trie::node& node, vec* leaves, vec* scratch)

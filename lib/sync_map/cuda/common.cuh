@@ -313,8 +313,8 @@ inline __device__ void block_sync()
     }
 }
 
-// Returns the sum of \p x over all threads of a block to each thread. \p scratch: 32
-// values. Blocks consist of whole warps.
+// Returns, to each thread of a block, the sum of \p x over all threads of the block.
+// \p scratch: 32 values. Blocks consist of whole warps.
 template <class T>
 __device__ T block_sum(T x, T* scratch)
 {
@@ -331,8 +331,8 @@ __device__ T block_sum(T x, T* scratch)
                                                        : T(0));
 }
 
-// Returns the maximum of \p x, which must be >= 0, over all threads of a block to each
-// thread. \p scratch: 32 values. Blocks consist of whole warps.
+// Returns, to each thread of a block, the maximum of \p x, which must be >= 0, over all
+// threads of the block. \p scratch: 32 values. Blocks consist of whole warps.
 template <class T>
 __device__ T block_max(T x, T* scratch)
 {
@@ -388,7 +388,7 @@ __device__ unsigned warp_argmax(T& best, unsigned at)
     return at;
 }
 
-// Returns the index of the first maximum of \p values to each thread of a block.
+// Returns, to each thread of a block, the index of the first maximum of \p values.
 // \p scratch: 64 values.
 template <class T>
 __device__ unsigned block_argmax(const T* values, unsigned count, double* scratch)

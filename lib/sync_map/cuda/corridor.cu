@@ -32,7 +32,7 @@ public:
             refuse("n", setup.code.n(), "form corridor on CUDA allows up to 256");
         }
         std::size_t free = 0, total = 0;
-        check(cudaMemGetInfo(&free, &total), "device memory");
+        check(cudaMemGetInfo(&free, &total), "query of device memory");
         const auto stored_bytes = work_of(1, true);
         if (setup.storage == sync_storage::global && stored_bytes > free) {
             throw std::runtime_error("storage global needs " +

@@ -36,8 +36,8 @@ struct sync_slot : device_slot {
     buffer<std::byte> input, output;
     buffer<sync_status> status;
     buffer<std::byte> work;
-    // Complete inputs of frames, which kernels write in a search for the beginnings of
-    // frames, and for placed frames (see setup.h); otherwise empty.
+    // Complete inputs of frames, written by the kernels that search for the beginnings of
+    // frames or copy placed frames (see setup.h); empty without such kernels.
     buffer<std::byte> found;
 };
 
@@ -78,7 +78,7 @@ private:
             ends = setup.start;
             ends.insert(ends.end(), setup.end.begin(), setup.end.end());
         }
-        return uploaded(ends, "metrics to the device");
+        return uploaded(ends, "copy of metrics");
     }
 
     // Copies the table and the items of placed frames to the device, unless kernels can

@@ -22,7 +22,7 @@ sync_geometry make_geometry(const setup& setup);
 
 inline cuda::buffer<std::uint32_t> upload(const std::vector<std::uint32_t>& words)
 {
-    return cuda::uploaded(words, "codebook to the device");
+    return cuda::uploaded(words, "copy of a codebook");
 }
 
 //! Device memory of a batch's launch, and the stream of the launch.

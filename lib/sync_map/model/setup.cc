@@ -149,7 +149,7 @@ start_search make_search(const sync_options& o)
     s.first = -int(std::ceil(beyond + std::max(0.0, before.mean)));
     s.window = int(std::ceil(beyond + std::max(0.0, -before.mean))) - s.first + 1;
     // The warm-up is assumed to carry 55 bits of evidence. Identifying one of `window`
-    // drifts takes log2(window) bits, and an error probability of 1/1000 takes 10 more.
+    // drifts requires log2(window) bits; an error probability of 1/1000 requires 10 more.
     s.decision_symbols =
         unsigned(std::ceil(s.warmup * (std::log2(double(s.window)) + 10) / 55));
     s.first_look = (s.decision_symbols + 1) / 2;

@@ -310,8 +310,8 @@ private:
                 moved = true;
             }
         }
-        // Submits an incomplete batch if no further frame can join, or if the caller has
-        // flushed.
+        // Submits an incomplete batch if no further frame can be added, or if the caller
+        // has called flush().
         const bool last = d_finishing || full() || d_ended < d_flushed;
         if (last && d_waiting.empty() && !d_in_flight.empty()) {
             d_decoder->flush();

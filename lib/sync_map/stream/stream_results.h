@@ -92,7 +92,7 @@ private:
         long from = -1;
         // Version of the previous frame with which this frame was compared; −1: none.
         long compared_with = -1;
-        bool matches = false;    // whether the match with the previous frame holds
+        bool matches = false;    // whether the boundary match succeeded
         bool redecoding = false; // whether another decoding of the frame is outstanding
 
         frame_ends ends(const setup& s) const

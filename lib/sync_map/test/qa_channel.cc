@@ -244,7 +244,7 @@ TEST(sync_code, InvalidCodebook_ErrorNamesParameter)
               "n * q * frame_symbols is 68719476736: allowed are 1 to 268435456");
     EXPECT_NE(refusal([] {
                   codebook_marker(4, 1, std::string(4095, '0'));
-              }).find("the marker's size, is 4097: allowed are 1 to 4096"),
+              }).find("the marker's length, is 4097: allowed are 1 to 4096"),
               std::string::npos);
     const auto ambiguous = make(1, 2, 2, list{ 0, 1, 1, 1 });
     EXPECT_NE(ambiguous.find("index 1"), std::string::npos) << ambiguous;

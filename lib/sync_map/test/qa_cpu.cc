@@ -116,7 +116,7 @@ TEST(sync_cpu, ReceiversAndThresholds_ApproachReference)
     EXPECT_GT(difference_to_reference(data, o, on_cpu()), 1e-13);
 }
 
-TEST(sync_cpu, AwkwardCodesAndChannels_EqualReference)
+TEST(sync_cpu, UnusualCodesAndChannels_EqualReference)
 {
     for (const auto& c : awkward_cases()) {
         for (const auto precision :
@@ -160,7 +160,7 @@ std::vector<double> alpha_of_reference(test_frames data, std::size_t f)
     return alpha;
 }
 
-TEST(sync_cpu, CarriedAlpha_EqualsReference)
+TEST(sync_cpu, ForwardRecursionOfOneFrame_EqualsReference)
 {
     for (const auto& c : awkward_cases()) {
         auto data = random_frames(c.code, c.channel, 3);
@@ -223,7 +223,7 @@ std::vector<double> alpha_amid_bits(const sync_code& code,
     return carried;
 }
 
-TEST(sync_cpu, CarriedAlpha_IsContinuousAsSubstitutionsVanish)
+TEST(sync_cpu, ForwardRecursionOfOneFrame_IsContinuousAsSubstitutionsVanish)
 {
     for (unsigned n = 1; n <= 12; ++n) {
         for (const unsigned q : { 2u, 5u, 16u, 17u, 40u }) {
@@ -345,7 +345,7 @@ TEST(sync_cpu, LongestWords_EqualReference)
     EXPECT_LE(difference_to_reference(data, data.options, on_cpu()), 1e-8);
 }
 
-TEST(sync_cpu, LargestFramesAndCodebooks_Decode)
+TEST(sync_cpu, LargestFramesAndCodebooks_DecodeWithoutErrors)
 {
     static_assert(sync_code::max_frame_bits == 4096 * 256 && sync_code::max_q == 65536);
     for (const auto& code : { codebook_random(4096, 2, 256, 4),

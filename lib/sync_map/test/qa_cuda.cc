@@ -144,7 +144,7 @@ TEST_F(sync_cuda, WindowTooWideForSharedMemory_EqualsReference)
     }
 }
 
-TEST_F(sync_cuda, AwkwardCodesAndChannels_EqualReference)
+TEST_F(sync_cuda, UnusualCodesAndChannels_EqualReference)
 {
     in_turn kind(3);
     for (const auto& c : awkward_cases()) {

@@ -71,7 +71,7 @@ TEST_P(sync_cuda_ten_bits, TestVectors_HaveExpectedPosteriors)
 // Depending on the channel, a window occupies one lane or many, and insertions reach the
 // next lane or the lane after it (see trie_warp). For some channels the decoder falls
 // back to other kernels.
-TEST_P(sync_cuda_ten_bits, CodesAndChannels_EqualReference)
+TEST_P(sync_cuda_ten_bits, VariousCodesAndChannels_EqualReference)
 {
     const bsid_model channels[] = {
         { 1e-3, 1e-3, 0 },    { 1e-4, 1e-3, 0.01 }, { 0.012, 0.02, 0 },
@@ -246,7 +246,7 @@ TEST_F(sync_cuda_banded_lattice, FramesThatLeaveBand_AreDecodedAgain)
 // In some frames the path leaves the band and returns, even within a word, or does not
 // return. Other frames are erased in part, consist of noise, or are too long, too short
 // or empty.
-TEST_F(sync_cuda_banded_lattice, Bursts_DecodeWithAllDrifts)
+TEST_F(sync_cuda_banded_lattice, BurstsBeyondBand_DecodeWithAllDrifts)
 {
     auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 40);
     std::mt19937_64 random(3);
@@ -296,7 +296,7 @@ TEST_F(sync_cuda_banded_lattice, Bursts_DecodeWithAllDrifts)
             EXPECT_TRUE(all[f]) << f;
         }
     }
-    // Replaces the frame of noise. Noise lets paths reach the ends of the window, where
+    // Replaces the frame of noise. With noise, paths reach the ends of the window, where
     // kernels and reference differ.
     data.received[6] = data.received[14];
     check_against_reference(data, data.options, make, 1e-6);
@@ -346,7 +346,7 @@ TEST_F(sync_cuda_banded_lattice, BurstsBeforeOpenEnds_DecodeWithAllDrifts)
     check_against_reference(data, o, make, 1e-6);
 }
 
-TEST(band_bound, Band_AllowsMoreEventsThanMostFramesHave)
+TEST(band_bound, BandOf16Drifts_AllowsMoreEventsThanMostFramesHave)
 {
     const double likely = 0.998 / 1e-3;
     const auto allowed = [&](unsigned drifts) {

@@ -382,8 +382,8 @@ TEST_P(sync_stream_search, DISABLED_LongNoise_LosesLockInConstantMemory)
     RecordProperty("bits", std::to_string(bits));
     RecordProperty("frames", std::to_string(frames));
     RecordProperty("frames locked", std::to_string(locked));
-    RecordProperty("bytes after a tenth", std::to_string(early));
-    RecordProperty("bytes at the end", std::to_string(late));
+    RecordProperty("resident bytes after a tenth", std::to_string(early));
+    RecordProperty("resident bytes at the end", std::to_string(late));
 }
 
 TEST_P(sync_stream_search, Frames_DecodeAsWholeStream)

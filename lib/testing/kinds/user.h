@@ -48,7 +48,7 @@ struct user {
 
     std::shared_ptr<decoder> engine;
     //! Pushes portion number \p f, beginning with its item \p first. Returns the number
-    //! of items taken.
+    //! of items accepted.
     std::function<std::size_t(unsigned f, std::size_t first)> push;
     //! Pulls available output to \p to. Returns the number of bytes pulled.
     std::function<std::size_t(std::uint8_t* to, std::size_t capacity)> pull;

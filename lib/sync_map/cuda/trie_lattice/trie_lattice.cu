@@ -44,7 +44,7 @@ public:
         }
         auto plan = std::make_unique<trie_lattice_plan>(setup, device);
         std::size_t free = 0, total = 0;
-        check(cudaMemGetInfo(&free, &total), "device memory");
+        check(cudaMemGetInfo(&free, &total), "query of device memory");
         const bool fits =
             plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
         // With fewer warps, the linear form without tries is about as fast
