@@ -37,8 +37,8 @@ struct device_slot {
     std::exception_ptr failure; // exception thrown when a queued batch was started
 };
 
-//! Interface that gives access to the slots' streams, so that other work runs in order
-//! with the slots' batches.
+//! Interface to the slots' streams, on which other work can run in order with the slots'
+//! batches.
 class slot_streams
 {
 public:

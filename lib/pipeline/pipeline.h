@@ -58,10 +58,10 @@ public:
     struct hooks {
         //! Called from any thread when a batch may have finished.
         std::function<void()> completion = [] {};
-        //! Makes a failed decoder's replacement. If the hook is empty, errors are thrown.
+        //! Makes the decoder that replaces failed devices. If empty, errors are thrown.
         std::function<std::unique_ptr<decoder>()> fallback;
-        //! Called with the error and the number of devices left when the fallback has
-        //! replaced a failed device. The destructor may call this hook.
+        //! Called with the error and the number of remaining devices when the fallback
+        //! has replaced a failed device. The destructor may call this hook.
         std::function<void(const std::string&, std::size_t)> failed_over =
             [](const std::string&, std::size_t) {};
         //! Called with the reason when a device is abandoned while the pipeline is

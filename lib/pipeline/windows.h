@@ -26,8 +26,8 @@ namespace gr::gpufec {
 class input_window
 {
 public:
-    //! \p item_bytes is the size of an item in slots, \p caller_item_bytes in the
-    //! caller's memory.
+    //! \p item_bytes is the size of an item in slots, \p caller_item_bytes its size in
+    //! the caller's memory.
     input_window(std::size_t item_bytes, std::size_t caller_item_bytes)
         : d_item_bytes(item_bytes), d_caller_item_bytes(caller_item_bytes)
     {

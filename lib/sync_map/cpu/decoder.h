@@ -32,7 +32,8 @@ public:
 
     unsigned lanes() const { return d_kernel.lanes; }
 
-    //! Decodes \p count (1 to lanes()) contiguous frames.
+    //! Decodes \p count (1 to lanes()) frames, whose inputs, outputs and statuses are
+    //! contiguous.
     void decode(const std::byte* input,
                 unsigned count,
                 std::byte* output,

@@ -17,6 +17,7 @@ namespace gr::gpufec::sync_map {
 struct lane_kernels;
 
 //! Returns the channel symbols of all words, one word per lane; unused lanes hold zeros.
+//! Result: frame_symbols × groups of words × n × \p lanes.
 std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes);
 
 class start_finder

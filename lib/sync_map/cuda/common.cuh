@@ -26,7 +26,7 @@ struct sync_geometry {
     std::uint32_t frames;
     bool soft_input, priors, drifts, boundary_matches;
     sync_output output;
-    unsigned positive_bit; //!< the bit that a positive LLR means
+    unsigned positive_bit; //!< the bit value that a positive LLR indicates
     std::uint32_t symbol_bytes;
     //! Sizes of a frame's input and output, and offsets of the arrays in each, in bytes.
     std::size_t input_bytes, start_at, end_at, priors_at, items_at;

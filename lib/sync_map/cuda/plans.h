@@ -40,7 +40,7 @@ class launch_plan
 {
 public:
     virtual ~launch_plan() = default;
-    //! Returns the bytes of work memory in a slot, for batches of up to \p frames.
+    //! Returns the bytes of work memory in a slot, for batches of up to \p frames frames.
     virtual std::size_t work_bytes(std::size_t frames) const = 0;
     virtual void launch(sync_geometry g, const launch_memory& memory) const = 0;
 };

@@ -138,7 +138,7 @@ struct setup {
     //! the options give a prior of the drift at either end of a frame, the factor is 1,
     //! because the prior already weighs such paths.
     double item_weight;
-    unsigned positive_bit; //!< the bit that a positive value of sync_output::llr means
+    unsigned positive_bit; //!< the bit value that a positive LLR indicates
     start_search search;   //!< search for the beginnings of frames; empty: no search
     //! Whether the output also contains a boundary_match_header and its metrics.
     bool boundary_matches = false;
