@@ -21,7 +21,7 @@ public:
         : array_memory(nullptr, bytes, { memory_kind::device, device })
     {
         select(device);
-        const auto what = std::to_string(bytes >> 20) + " MiB of device memory";
+        const auto what = "allocation of " + std::to_string(bytes >> 20) + " MiB";
         check(cudaMalloc(&d_data, std::max<std::size_t>(bytes, 1)), what.c_str());
     }
     ~device_array_memory() override { cudaFree(d_data); }

@@ -37,7 +37,7 @@ public:
         }
     }
 
-    // Returns a number of parallel blocks that is enough for an array of \p items items.
+    // Returns a number of parallel blocks that suffices for an array of \p items items.
     std::uint64_t work_items(std::uint64_t items) const
     {
         const auto& plan = d_setup.plan;

@@ -230,8 +230,8 @@ protected:
         check(cudaEventRecord(s.copied.get(), s.queue.get()), "event recording");
         d_last_copied = s.copied.get();
     }
-    // Delays the kernels that follow until those of the batch `distance` batches earlier
-    // have ended; distance is 1 or 2.
+    // Delays the kernels enqueued next until the kernels of an earlier batch have ended:
+    // the latest batch if `distance` is 1, the one before if `distance` is 2.
     void start_after(Slot& s, unsigned distance)
     {
         const auto* const before = d_latest[distance - 1];

@@ -64,7 +64,7 @@ public:
         const auto unit = std::lcm(page, item_bytes);
         d_size = (bytes + unit - 1) / unit * unit;
         CUmemGenericAllocationHandle memory{};
-        const auto what = std::to_string(d_size >> 20) + " MiB of device memory";
+        const auto what = "allocation of " + std::to_string(d_size >> 20) + " MiB";
         check_driver(GPUFEC_DRIVER(cuMemCreate)(&memory, d_size, &kind, 0), what.c_str());
         try {
             map(memory, device);

@@ -50,8 +50,8 @@ inline void need_memory(std::size_t bytes)
     check(cudaMemGetInfo(&free, &total), "query of device memory");
     if (bytes > free) {
         throw device_memory_error("CUDA: " + std::to_string(bytes >> 20) +
-                                  " MiB of device memory are needed, " +
-                                  std::to_string(free >> 20) + " are free");
+                                  " MiB of device memory are needed, but only " +
+                                  std::to_string(free >> 20) + " MiB are free");
     }
 }
 
@@ -112,7 +112,7 @@ class buffer
 public:
     explicit buffer(std::size_t count) : d_count(count)
     {
-        const auto what = std::to_string(bytes() >> 20) + " MiB of device memory";
+        const auto what = "allocation of " + std::to_string(bytes() >> 20) + " MiB";
         check(cudaMalloc(&d_data, bytes()), what.c_str());
     }
     ~buffer()

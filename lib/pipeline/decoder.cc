@@ -37,7 +37,7 @@ void require_same_process(unsigned forks)
 {
     if (forks != forks_so_far()) {
         throw std::runtime_error("this decoder was created before fork() and works only "
-                                 "in the parent process: create a decoder in this one");
+                                 "in the parent process: create one in the child");
     }
 }
 

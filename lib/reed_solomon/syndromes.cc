@@ -125,7 +125,7 @@ void reed_solomon_syndromes::make_constants()
             const auto factor = d_field.power(exponent * positions);
             return d_basis.byte[d_field.multiply(d_basis.element[byte], factor)];
         };
-        // The factor of the lane, or 0 if the lane is before the first position
+        // Returns the factor of the lane, or 0 if the lane is before the first position.
         const auto weight = [&](unsigned lane) {
             const auto before_end = (width - 1 - lane) / interleaving;
             return before_end < positions ? d_field.power(exponent * before_end)

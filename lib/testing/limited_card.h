@@ -25,7 +25,7 @@ struct card_limits {
     bool limits_shared_memory() const { return shared_per_block > 0; }
     bool has_capability() const { return major > 0; }
 
-    //! Returns the number of threads per multiprocessor, or 0.
+    //! Returns the maximum number of threads per multiprocessor; 0 without a capability.
     int threads_per_multiprocessor() const
     {
         const bool server = (major == 8 && minor == 0) || major == 9 || major == 10;
@@ -42,7 +42,7 @@ struct card_limits {
         if (limits_shared_memory() && shared + reserved > 0) {
             most = shared_per_multiprocessor / (shared + reserved);
         }
-        if (has_capability()) { // a multiprocessor counts whole warps
+        if (has_capability()) { // the limit counts whole warps
             most =
                 std::min(most, threads_per_multiprocessor() / ((threads + 31) / 32 * 32));
         }

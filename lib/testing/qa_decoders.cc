@@ -527,7 +527,7 @@ decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
         const std::size_t count = pushes % 3
                                       ? random() % 9000
                                       : decoder->missing() + 5 * decoder->frame_items();
-        // Random values, not codewords, so that the output depends on the scale.
+        // The values are random, not codewords, so that the output depends on the scale.
         std::vector<std::int8_t> bytes(count);
         std::vector<float> floats(count);
         for (std::size_t i = 0; i < count; ++i) {

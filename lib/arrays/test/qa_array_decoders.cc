@@ -91,8 +91,8 @@ TEST(ldpc_array_decoder, SymbolInput_ErrorNamesSymbols)
               "symbols");
 }
 
-// A format with one codeword, shortened and punctured; one with repetition; and one with
-// several codewords of different codes.
+// Tests a PPDU of one shortened and punctured codeword, one of a codeword with
+// repetition, and one of several codewords of different codes.
 TEST(ldpc_array_decoder, ArrayOfPpdus_DecodesToPayloads)
 {
     std::mt19937 random(11);

@@ -58,8 +58,8 @@ void check_shape(unsigned n, unsigned q, unsigned frame_symbols, unsigned alphab
 {
     refuse("size of codebook",
            size,
-           "frame_symbols * q rows of n symbols, " + std::to_string(needed) +
-               " in total, are needed");
+           "required are frame_symbols * q rows of n symbols, " + std::to_string(needed) +
+               " symbols in total");
 }
 
 std::size_t codebook_size(unsigned n, unsigned q, unsigned frame_symbols)
@@ -139,7 +139,7 @@ sync_code sync_code::from_file(const std::string& path,
         if (++read > most) {
             refuse("codebook",
                    '"' + path + '"',
-                   "longer than the " + std::to_string(most) +
+                   "the file is longer than the " + std::to_string(most) +
                        " characters allowed for " + std::to_string(needed) + " symbols");
         }
         comment = c != '\n' && (comment || c == '#');

@@ -327,7 +327,7 @@ private:
             sum_words(t.suffix, t.prefix, d_prefix, i);
             merge_node<false>(t.suffix, t.suffix.nodes[0], i, 0, d_boundary, d_stack);
             scale_by(normalise(d_boundary, d_alpha + std::size_t(i + 1) * d_M));
-            // Saves logarithms: the product of four float sums fits in a double.
+            // One logarithm serves four sums, because their product fits in a double.
             if (sizeof(Metric) == 8 || i % 4 == 3) {
                 take_log();
             }

@@ -448,7 +448,7 @@ map_problem frame_problem(const sync_code& code,
 
 namespace {
 
-// Steps to the next message; returns false after the last.
+// Replaces \p message by the next message; returns false after the last message.
 bool next_message(std::vector<unsigned>& message, unsigned q)
 {
     for (auto& D : message) {

@@ -222,7 +222,7 @@ void check_options(const sync_options& o)
     check_prior("start", o.start);
     check_prior("end", o.end);
     if (o.form == sync_form::linear) {
-        const std::string allowed = "this requires form corridor";
+        const std::string allowed = "allowed only with form corridor";
         if (o.receiver != sync_receiver::corridor) {
             refuse("receiver",
                    o.receiver == sync_receiver::lattice ? "lattice" : "trellis",
@@ -241,7 +241,7 @@ void check_options(const sync_options& o)
     if (o.mode == sync_mode::stream && (!begins_at_0(o) || !o.end.probability.empty())) {
         refuse(begins_at_0(o) ? "end_prior" : "start_prior",
                "given",
-               "priors of the drift require framed mode; a stream has acquire");
+               "priors of the drift require framed mode; use acquire in a stream");
     }
 }
 

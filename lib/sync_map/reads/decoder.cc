@@ -4,8 +4,8 @@
 /* Decodes several reads (received copies) of each frame, one read per step. The priors of
  * a read come from the reads that were decoded before. A batch contains one read of each
  * of its frames; the frames may be at different steps. Frames finish in order, because
- * all need the same number of steps. If each frame has one read, an ordinary decoder
- * decodes it.
+ * all frames need the same number of steps. If each frame has one read, an ordinary
+ * decoder decodes the frames.
  */
 
 #include "common/checked_size.h"
@@ -378,7 +378,7 @@ private:
     frame_scratch d_scratch;
     std::unique_ptr<work> d_open; // the frame whose reads are being pushed
     works d_waiting, d_in_flight, d_decoded, d_spare;
-    bool d_emitted = false; // the first frame of d_decoded has been pulled
+    bool d_emitted = false; // whether the first frame of d_decoded has been pulled
     bool d_finishing = false;
     // Counts of frames: complete, decoded, and complete at the last flush().
     std::uint64_t d_whole = 0, d_ended = 0, d_flushed = 0;

@@ -409,10 +409,10 @@ private:
         return r;
     }
 
-    // Counts failed boundary matches over periods. Once a period has 16 matches: if more
-    // than half of them failed, frames stop searching. If more than 1 % failed, and the
-    // period has 8 failures or 1000 matches, the warm-up is set to its maximum. A period
-    // ends when the warm-up changes or after 10000 matches.
+    // Counts failed boundary matches over periods. In a period of 16 matches or more,
+    // frames stop searching if more than half of the matches failed. The warm-up is set
+    // to its maximum if more than 1 % failed and the period has 8 failures or 1000
+    // matches. A period ends when the warm-up changes or after 10000 matches.
     void judge_boundary_matches()
     {
         d.d_links_failed = d_failed_before + d_results.failed();
@@ -461,10 +461,10 @@ private:
     unsigned d_warmup;
     std::uint64_t d_next;      // number of the next frame to be cut
     std::uint64_t d_searching; // number of the first frame that searches
-    bool d_carried = false;    // frames no longer search; see carry_frames_forward()
-    bool d_in_place = false;   // results point into the memory of the oldest slot
-    bool d_no_more = false;    // the stream ended and no further frame can be cut
-    bool d_emitted = false;    // the oldest result has been pulled
+    bool d_carried = false;    // whether carry_frames_forward() has been called
+    bool d_in_place = false;   // whether results point into the memory of the oldest slot
+    bool d_no_more = false; // whether the stream ended and no frame can be cut any more
+    bool d_emitted = false; // whether the oldest result has been pulled
     // Values of d_results.boundary_matches() and d_results.unproven() when
     // judge_boundary_matches() last began a new period, and the number of failed matches
     // with earlier channels.

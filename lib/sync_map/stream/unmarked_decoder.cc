@@ -36,7 +36,8 @@ public:
     {
         items.require(expected_type());
         const auto count = items.size();
-        // Checked here, because items of an incomplete frame do not reach the pipeline.
+        // This check is needed here, because an incomplete frame's items do not reach the
+        // pipeline.
         d_pipeline.require_this_process();
         if (d_next || capacity() < count) {
             advance();

@@ -358,7 +358,7 @@ TEST(band_bound, BandOf16Drifts_AllowsMoreEventsThanMostFramesHave)
 }
 
 // The end prior is wider than half the band, so the last indices use β of all drifts (see
-// band_ends). Over 90 % of the frames must not need a second decoding.
+// band_ends). More than 90 % of the frames must not need a second decoding.
 TEST_F(sync_cuda_banded_lattice, OpenEnds_SeldomExceedBand)
 {
     for (const int reach : { 5, 8, 11 }) {

@@ -230,7 +230,7 @@ TEST_P(sync_reads, BatchesOfAnySize_GiveSameOutput)
     data.options.threads = 2;
     data.options.max_latency_ms = 0;
     EXPECT_EQ(decode<double>(data).values, one.values);
-    // Smaller batches: some frames are pushed while others are in their second pass.
+    // With smaller batches, some frames are pushed while others are in their second pass.
     data.options.batch = 3;
     data.options.slots = 1;
     EXPECT_EQ(decode<double>(data).values, one.values);
