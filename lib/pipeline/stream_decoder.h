@@ -285,7 +285,7 @@ protected:
     //! Resets the derived class to the beginning of a stream.
     virtual void restart() = 0;
     //! Called for each batch in flight when borrowing of input ends, after the batch has
-    //! finished and before its input is released. \p batch counts from the oldest.
+    //! finished and before its input is released. \p batch is 0 for the oldest batch.
     virtual void on_finished(const slot&, std::size_t /*batch*/) {}
 
     // Functions for the derived class to call.

@@ -80,10 +80,10 @@ inline card_limits limited_card()
     return limits;
 }
 
-//! Returns the environment variable GPUFEC_CARD_UNIFIED, which makes the device an
-//! integrated one whose kernels can access pinned host memory ("pinned", Jetson) or all
-//! host memory ("all", GB10). Returns "" if the variable is not set. Reads the variable
-//! at each call.
+//! Returns the environment variable GPUFEC_CARD_UNIFIED, which makes the device report
+//! that it shares the host's memory and that kernels can access pinned host memory
+//! ("pinned", Jetson) or all host memory ("all", GB10). Returns "" if the variable is not
+//! set. Reads the variable at each call.
 inline std::string unified_card()
 {
     const char* const text = std::getenv("GPUFEC_CARD_UNIFIED");

@@ -271,8 +271,8 @@ drift_range decoder_window(const sync_options& options);
 
 setup make_setup(const sync_options& options);
 
-//! Calls \p action with two values of the types that \p precision has for lattice rows
-//! and for metrics.
+//! Calls \p action with two values, whose types are those of lattice rows and of metrics
+//! in this precision.
 template <class Action>
 auto with_precision(sync_precision precision, Action&& action)
 {
