@@ -31,8 +31,8 @@ class device_admission
 public:
     using clock = std::chrono::steady_clock;
 
-    //! Maximum number of long batches on a device. With one, the device would be idle
-    //! between two batches (docs/decisions/2026-11-23-sharing-a-card.md).
+    //! Maximum number of long batches on a device. With a limit of one, the device would
+    //! be idle between two batches (docs/decisions/2026-11-23-sharing-a-card.md).
     static constexpr unsigned long_batches = 2;
     //! A decoder counts as active while one of its batches runs, and for this time after
     //! the latest call of begin().

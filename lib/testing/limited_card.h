@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Properties of a card that tests and benchmarks pretend to have: the size of the shared
- * memory, the compute capability, and unified memory of the device and the host. */
+/* Properties of a card that tests and benchmarks simulate: the size of the shared memory,
+ * the compute capability, and unified memory of the device and the host. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
 #define INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H

@@ -90,7 +90,7 @@ struct boundary_match_header {
     std::uint32_t found; //!< 1 if the evidence was accepted or the frame did not search
     //! Whether the frame was compared with the previous frame of the batch.
     std::uint32_t compared = 0;
-    boundary_match to_previous{}; //!< result of comparing with the previous frame
+    boundary_match to_previous{}; //!< result of the comparison with the previous frame
     std::uint32_t unused = 0;
 };
 static_assert(sizeof(boundary_match_header) % 16 == 0,

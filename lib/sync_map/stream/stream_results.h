@@ -24,7 +24,7 @@ struct stream_frame {
     double bound = 0; //!< bound on errors of posteriors; see sync_decoder::frame::bound
     //! Whether the batch decoder compared the frame with the previous frame.
     bool compared = false;
-    boundary_match to_previous{}; //!< result of comparing with the previous frame
+    boundary_match to_previous{}; //!< result of the comparison with the previous frame
 };
 
 /*!

@@ -386,7 +386,7 @@ TEST_P(sync_stream_search, DISABLED_LongNoise_LosesLockInConstantMemory)
     RecordProperty("resident bytes at the end", std::to_string(late));
 }
 
-TEST_P(sync_stream_search, Frames_DecodeAsWholeStream)
+TEST_P(sync_stream_search, FramesOfStream_DecodeAsWholeStream)
 {
     for (const auto& c :
          { stream_case{ codebook_random(6, 4, 60, 4), { 0.01, 0.01, 0.01 }, 9 },
