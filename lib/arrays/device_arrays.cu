@@ -21,7 +21,7 @@ public:
         : array_memory(nullptr, bytes, { memory_kind::device, device })
     {
         select(device);
-        const auto what = std::to_string(bytes >> 20) + " MiB of device memory";
+        const auto what = "allocation of " + std::to_string(bytes >> 20) + " MiB";
         check(cudaMalloc(&d_data, std::max<std::size_t>(bytes, 1)), what.c_str());
     }
     ~device_array_memory() override { cudaFree(d_data); }
@@ -110,7 +110,7 @@ memory_place place_of(const void* data)
 {
     cudaPointerAttributes attributes;
     if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
-        cudaGetLastError(); // clears the error; without a device all memory is ordinary
+        cudaGetLastError(); // clears the error; without a device all memory is pageable
         return {};
     }
     switch (attributes.type) {
@@ -130,7 +130,7 @@ void wait_for_stream(int device, std::uintptr_t stream)
     check(cudaStreamSynchronize(stream == 2   ? cudaStreamPerThread
                                 : stream <= 1 ? cudaStreamLegacy
                                               : reinterpret_cast<cudaStream_t>(stream)),
-          "the stream of an array");
+          "wait for a stream");
 }
 
 void copy_memory(void* to, const void* from, std::size_t bytes)

@@ -107,10 +107,11 @@ protected:
     using slot_rounds<Traits, Slot>::d_work_items;
     using slot_rounds<Traits, Slot>::ensure;
 
-    // Returns the batch size for an array of \p work_items. For input in device memory,
-    // this size is the largest possible one. Other input is divided into 16 or more
-    // batches if the array is large enough: the copy of the first batch and the kernels
-    // of the last batch overlap with no other work, so these batches should be small.
+    // Returns the batch size for an array of \p work_items work items. For input in
+    // device memory, this size is the largest possible one. Other input is divided into
+    // 16 or more batches if the array is large enough: the copy of the first batch and
+    // the kernels of the last batch overlap with no other work, so these batches should
+    // be small.
     std::size_t batch_of(const std::byte* in, std::size_t work_items) const
     {
         constexpr std::size_t many = 16;
@@ -169,8 +170,8 @@ protected:
         auto* const to = ensure(s.caller_format, bytes);
         check(cudaMemcpyAsync(to, in, bytes, cudaMemcpyDefault, d_copies.get()),
               "copy of the input");
-        check(cudaEventRecord(s.arrived.get(), d_copies.get()), "event");
-        check(cudaStreamWaitEvent(s.queue, s.arrived.get(), 0), "event");
+        check(cudaEventRecord(s.arrived.get(), d_copies.get()), "event recording");
+        check(cudaStreamWaitEvent(s.queue, s.arrived.get(), 0), "event wait");
         return reinterpret_cast<const std::byte*>(to);
     }
 

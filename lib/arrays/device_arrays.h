@@ -23,6 +23,7 @@ class device_viterbi
 {
 public:
     virtual ~device_viterbi() = default;
+    //! Decodes \p items soft values, or pairs of packed soft values.
     virtual void decode(const device_call& call, std::uint64_t items) = 0;
     virtual std::string device() const = 0;
 };
@@ -31,6 +32,7 @@ class device_ldpc
 {
 public:
     virtual ~device_ldpc() = default;
+    //! Decodes \p frames codewords and writes one status per codeword.
     virtual void decode(const device_call& call,
                         std::size_t frames,
                         ldpc_array_decoder::status* statuses) = 0;
@@ -41,7 +43,8 @@ class device_sync
 {
 public:
     virtual ~device_sync() = default;
-    //! Decodes frames. Frame f has lengths[f] items, the first at index begins[f].
+    //! Decodes frames and writes one status per frame. Frame f has lengths[f] items, the
+    //! first at index begins[f].
     virtual void decode(const device_call& call,
                         const std::uint64_t* begins,
                         const std::uint64_t* lengths,

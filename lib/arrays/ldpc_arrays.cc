@@ -28,12 +28,12 @@ public:
         if (repeats_bits(options.codes[0])) {
             refuse("code",
                    options.codes[0].name(),
-                   "sends bits more than once; arrays of such codewords are PPDUs");
+                   "the code repeats bits; only PPDUs can have such codewords");
         }
         if (options.symbols != ldpc_symbols::none) {
             refuse("symbols",
                    "not ldpc_symbols::none",
-                   "arrays have LLRs; ldpc_decoder decodes symbols");
+                   "array decoders accept LLRs only; use ldpc_decoder for symbols");
         }
         check();
     }
@@ -62,8 +62,7 @@ public:
     {
         if (d_ppdu) {
             if (place_of(in).kind == memory_kind::device) {
-                refuse(
-                    "values", "in device memory", "PPDUs are decoded from host memory");
+                refuse("values", "in device memory", "PPDUs must be in host memory");
             }
             decode_on_host(in, frames, out, statuses);
             return;

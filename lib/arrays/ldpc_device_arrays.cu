@@ -141,7 +141,7 @@ private:
 
     static std::unique_ptr<numbers> copied(const std::vector<std::uint32_t>& list)
     {
-        return std::make_unique<numbers>(uploaded(list, "positions"));
+        return std::make_unique<numbers>(uploaded(list, "copy of positions"));
     }
 
     // Returns whether every code bit is transmitted, in order. The decoder's own kernels

@@ -56,8 +56,8 @@ public:
         const auto place = place_of(items);
         require(place.kind != memory_kind::device || (!priors && !d_several),
                 "items",
-                "on a device",
-                "items in memory of the host with priors or several reads");
+                "in device memory with priors or several reads",
+                "items in host memory");
         // A device also decodes pinned items, which the host then need not copy.
         if (!priors && !d_several &&
             decoded_on_device(place, true, [&](device_sync& device) {

@@ -37,7 +37,7 @@ public:
         }
     }
 
-    // Returns a number of parallel blocks that is enough for an array of \p items items.
+    // Returns a number of parallel blocks that suffices for an array of \p items items.
     std::uint64_t work_items(std::uint64_t items) const
     {
         const auto& plan = d_setup.plan;
@@ -77,8 +77,8 @@ public:
             !searches(),
             "lock",
             "\"auto\"",
-            "\"off\" in decode(): the length of the output is not known beforehand; use "
-            "decode_stream()");
+            "\"off\" in decode(), because the length of the output is not known before "
+            "decoding; use decode_stream()");
         const auto from = place_of(in);
         const auto capacity = output_items(items);
         // A device also decodes pinned floats, so that the host need not convert them.
@@ -133,10 +133,10 @@ public:
         require(plan().streaming() || searches(),
                 "frame_bits",
                 plan().frame_bits,
-                "0 in decode_stream(), without lock");
+                "0 in decode_stream() without a phase search");
         if (place_of(in).kind == memory_kind::device) {
-            throw std::invalid_argument("in is on a device: decode_stream() requires "
-                                        "input in memory of the host");
+            throw std::invalid_argument("in is in device memory: decode_stream() "
+                                        "requires input in host memory");
         }
         auto& d = host();
         if (!d_begun) {

@@ -33,7 +33,7 @@ public:
     }
 
     //! Returns the value if \p low ≤ value ≤ \p high. \throws std::invalid_argument
-    //! otherwise; the text has the parameter's \p name, the value and both limits
+    //! otherwise, with the parameter's \p name, the value and both limits in the message
     std::uint64_t
     within(std::uint64_t low, std::uint64_t high, const std::string& name) const
     {

@@ -14,10 +14,10 @@ namespace gr::gpufec {
 //! (AVX-512).
 bool stores_whole_lines();
 
-/*! Copies like memcpy(), but on x86-64 uses non-temporal stores for 16 KiB and more,
- * because a device reads the copy next. An ordinary store loads the cache line first;
- * leaving out this load saves a third of the copy's memory traffic. The C library uses
- * non-temporal stores only for copies larger than the caches.
+/*! Copies like memcpy(). On x86-64, copies of 16 KiB or more use non-temporal stores,
+ * because a device, not the processor, reads the copy. An ordinary store loads the cache
+ * line first; without this load, the copy causes a third less memory traffic. The C
+ * library uses non-temporal stores only for copies larger than the caches.
  * \param whole_lines whether to store whole cache lines; true is allowed only if
  *        stores_whole_lines() returns true */
 void copy_past_caches(std::byte* to,

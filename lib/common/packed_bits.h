@@ -13,13 +13,14 @@
 
 namespace gr::gpufec {
 
-//! Returns the number of items that hold \p bits bits, eight or one per item.
+//! Returns the number of items that hold \p bits bits: eight per item if \p packed is
+//! true, otherwise one.
 inline std::size_t items_of(std::size_t bits, bool packed)
 {
     return packed ? (bits + 7) / 8 : bits;
 }
 
-//! Packs the lowest bits of \p count bytes; the last byte is padded with zeros.
+//! Packs the lowest bit of each of \p count bytes; the last byte is padded with zeros.
 inline void pack_bits(const std::uint8_t* bits, std::size_t count, std::uint8_t* to)
 {
     std::size_t i = 0;
@@ -104,8 +105,8 @@ public:
     {
     }
 
-    //! Appends the \p count lowest bits of \p bits, at most 56. The other bits must be
-    //! 0.
+    //! Appends the \p count lowest bits of \p bits; \p count is at most 56. The higher
+    //! bits must be 0.
     void put(std::uint64_t bits, unsigned count)
     {
         d_bits = d_bits << count | bits;

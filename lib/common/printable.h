@@ -12,8 +12,8 @@
 
 namespace gr::gpufec {
 
-//! Returns the size in bytes of the UTF-8 character at offset \p at; 0 if the bytes there
-//! are not valid UTF-8.
+//! Returns the size in bytes of the UTF-8 character at offset \p at; 0 if the bytes at
+//! this offset are not valid UTF-8.
 inline std::size_t utf8_size(const std::string& text, std::size_t at)
 {
     const auto byte = [&](std::size_t k) {

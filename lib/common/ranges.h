@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks of the ranges that several real parameters share. */
+/* Checks of ranges that several floating-point parameters share. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_RANGES_H
 #define INCLUDED_GPUFEC_COMMON_RANGES_H
@@ -23,7 +23,8 @@ void require_above_0(const std::string& name, Real value)
 template <class Real>
 void require_from_0(const std::string& name, Real value)
 {
-    require(std::isfinite(value) && value >= 0, name, value, "finite values from 0");
+    require(
+        std::isfinite(value) && value >= 0, name, value, "finite values of 0 or more");
 }
 
 } // namespace gr::gpufec

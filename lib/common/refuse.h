@@ -21,8 +21,8 @@
 
 namespace gr::gpufec {
 
-//! Returns \p value as text. Floating-point values get six significant digits, or as many
-//! more as are needed to convert the text back to the same value.
+//! Returns \p value as text. Floating-point values have six significant digits, or more
+//! if these are needed to convert the text back to the same value.
 template <class Value>
 std::string value_text(const Value& value)
 {

@@ -13,7 +13,7 @@ namespace gr::gpufec {
 
 namespace {
 
-// Returns a text with the reason why cudaGetDeviceCount() failed, and with the remedy.
+// Returns the reason why cudaGetDeviceCount() failed and, if one is known, the remedy.
 std::string reason_of(cudaError_t error)
 {
     int version = 0; // highest version of CUDA that the driver supports; 0: no driver
@@ -27,7 +27,7 @@ std::string reason_of(cudaError_t error)
     const auto text = [](int v) {
         return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10);
     };
-    return "the driver supports CUDA " + text(version) + ", this build needs CUDA " +
+    return "the driver supports CUDA " + text(version) + ", but this build needs CUDA " +
            text(CUDART_VERSION / 1000 * 1000) +
            ": update the driver, or build with an older CUDA toolkit";
 }
@@ -65,10 +65,10 @@ void select(int device)
     }
     use(device);
     // cudaFree(nullptr) creates the context, so an unusable device is detected here.
-    check(cudaFree(nullptr), "context");
+    check(cudaFree(nullptr), "context creation");
     if (!has_kernels()) {
         cudaDeviceProp p;
-        check(cudaGetDeviceProperties(&p, device), "device properties");
+        check(cudaGetDeviceProperties(&p, device), "query of a device");
         throw std::runtime_error(
             "backend cuda: this build has no kernels for CUDA device " +
             std::to_string(device) + ", " + p.name + ", of compute capability " +
@@ -119,12 +119,13 @@ cuda_bandwidth measure_cuda_bandwidth(int device)
     const auto rate = [&](void* to, const void* from, cudaMemcpyKind kind) {
         float best = 0;
         for (int i = 0; i < rounds; ++i) {
-            cuda::check(cudaEventRecord(begin.get(), stream.get()), "event");
+            cuda::check(cudaEventRecord(begin.get(), stream.get()), "event recording");
             cuda::check(cudaMemcpyAsync(to, from, bytes, kind, stream.get()), "copy");
-            cuda::check(cudaEventRecord(end.get(), stream.get()), "event");
+            cuda::check(cudaEventRecord(end.get(), stream.get()), "event recording");
             cuda::check(cudaEventSynchronize(end.get()), "copy");
             float ms = 0;
-            cuda::check(cudaEventElapsedTime(&ms, begin.get(), end.get()), "event");
+            cuda::check(cudaEventElapsedTime(&ms, begin.get(), end.get()),
+                        "event timing");
             best = i == 0 || ms < best ? ms : best;
         }
         return bytes / (best * 1e-3);

@@ -31,15 +31,15 @@ class device_admission
 public:
     using clock = std::chrono::steady_clock;
 
-    //! Maximum number of long batches on a device. With one, the device would be idle
-    //! between two batches (docs/decisions/2026-11-23-sharing-a-card.md).
+    //! Maximum number of long batches on a device. With a limit of one, the device would
+    //! be idle between two batches (docs/decisions/2026-11-23-sharing-a-card.md).
     static constexpr unsigned long_batches = 2;
     //! A decoder counts as active while one of its batches runs, and for this time after
     //! the latest call of begin().
     static constexpr std::chrono::milliseconds active_time{ 50 };
     //! During this time after a wake-up, the woken decoder has precedence over decoders
-    //! that have waited for a shorter time. Without this rule, equal decoders get unequal
-    //! shares of a device (docs/decisions/2026-11-23-sharing-a-card.md).
+    //! that have waited for a shorter time. Without this rule, equal decoders have
+    //! unequal shares of a device (docs/decisions/2026-11-23-sharing-a-card.md).
     static constexpr std::chrono::milliseconds precedence_time{ 1 };
 
     //! Returns the object that all decoders on \p device share in this process.
@@ -64,7 +64,8 @@ public:
         bool begin(clock::time_point now = clock::now());
         //! Admits a batch even if the limit is reached.
         void take();
-        //! Ends an admitted batch. Also required if its submission failed.
+        //! Ends an admitted batch. The caller must also end a batch whose submission
+        //! failed.
         void end(clock::time_point now = clock::now()) noexcept;
         //! Ends all batches of an idle or abandoned decoder and wakes waiting decoders.
         void leave_queue() noexcept;

@@ -37,8 +37,8 @@ struct device_slot {
     std::exception_ptr failure; // exception thrown when a queued batch was started
 };
 
-//! Interface that gives access to the slots' streams, so that other work runs in order
-//! with the slots' batches.
+//! Interface to the slots' streams, on which other work can run in order with the slots'
+//! batches.
 class slot_streams
 {
 public:
@@ -167,7 +167,8 @@ public:
             steps.clear();
             enqueue(s, job, memory, [&](const char* step) {
                 marks.emplace_back(cudaEventDefault);
-                check(cudaEventRecord(marks.back().get(), s.queue.get()), "event");
+                check(cudaEventRecord(marks.back().get(), s.queue.get()),
+                      "event recording");
                 steps.push_back({ step, 0 });
             });
             check(cudaStreamSynchronize(s.queue.get()), "decoding");
@@ -175,7 +176,7 @@ public:
             for (std::size_t i = 1; i < steps.size() && round > 0; ++i) {
                 float ms = 0; // the first round is a warm-up and is not recorded
                 check(cudaEventElapsedTime(&ms, marks[i - 1].get(), marks[i].get()),
-                      "event");
+                      "event timing");
                 times[i].push_back(ms);
             }
         }
@@ -222,28 +223,27 @@ protected:
     void copy_in(Slot& s, void* to, const void* from, std::size_t bytes)
     {
         if (d_last_copied && d_last_copied != s.copied.get()) {
-            check(cudaStreamWaitEvent(s.queue.get(), d_last_copied, 0),
-                  "order of copies");
+            check(cudaStreamWaitEvent(s.queue.get(), d_last_copied, 0), "event wait");
         }
         check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s.queue.get()),
               "copy to the device");
-        check(cudaEventRecord(s.copied.get(), s.queue.get()), "event");
+        check(cudaEventRecord(s.copied.get(), s.queue.get()), "event recording");
         d_last_copied = s.copied.get();
     }
-    // Delays the kernels that follow until those of the batch `distance` batches earlier
-    // have ended; distance is 1 or 2.
+    // Delays the kernels enqueued next until the kernels of an earlier batch have ended:
+    // the latest batch if `distance` is 1, the one before if `distance` is 2.
     void start_after(Slot& s, unsigned distance)
     {
         const auto* const before = d_latest[distance - 1];
         if (before && before != &s) {
             check(cudaStreamWaitEvent(s.queue.get(), before->decoded.get(), 0),
-                  "order of batches");
+                  "event wait");
         }
     }
     // Marks the end of a batch's kernels.
     void end_kernels(Slot& s)
     {
-        check(cudaEventRecord(s.decoded.get(), s.queue.get()), "event");
+        check(cudaEventRecord(s.decoded.get(), s.queue.get()), "event recording");
         d_latest[1] = std::exchange(d_latest[0], &s);
     }
     // Returns the address to which kernels write before copy_out() to \p host: that of
@@ -254,14 +254,15 @@ protected:
         auto* const there = d_unified_memory.address(host);
         return there ? reinterpret_cast<T*>(there) : buffer;
     }
-    // Returns the address to which kernels write before copy_output(), in the same way.
+    // Returns the address to which kernels write before copy_output(): that of the slot's
+    // output on a device with unified memory, unless output is borrowed; else \p buffer.
     template <class T>
     T* target(T* buffer, const batch_memory& memory) const
     {
         return memory.borrowed.in_place_of_output() ? buffer
                                                     : target(buffer, memory.output);
     }
-    // Copies output, unless kernels have written it to \p to themselves.
+    // Copies output, unless kernels have written the output to \p to directly.
     void copy_out(Slot& s, void* to, const void* from, std::size_t bytes)
     {
         if (d_unified_memory.address(to) == from) {
@@ -413,7 +414,7 @@ private:
     void complete(Slot& s)
     {
         // The event comes first, because the callback may call finished().
-        check(cudaEventRecord(s.done.get(), s.queue.get()), "event");
+        check(cudaEventRecord(s.done.get(), s.queue.get()), "event recording");
         check(cudaLaunchHostFunc(
                   s.queue.get(),
                   [](void* self) { static_cast<device_decoder*>(self)->notify(); },
@@ -441,7 +442,7 @@ private:
     {
         select(device);
         cudaDeviceProp properties;
-        check(cudaGetDeviceProperties(&properties, device), "device properties");
+        check(cudaGetDeviceProperties(&properties, device), "query of a device");
         return properties;
     }
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The circular buffer in device memory, by CUDA's virtual memory management, and copies
- * on a stream of their own. */
+/* A circular buffer in device memory, mapped with CUDA's virtual memory management, and
+ * copies on a separate stream. */
 
 #include "device_ring.h"
 #include "runtime.h"
@@ -15,8 +15,8 @@ using namespace cuda;
 
 namespace {
 
-// Returns a function of the driver. The library does not link the driver, so that it
-// loads on machines without one.
+// Returns a function of the CUDA driver. The library is not linked with the driver, so
+// that the library can be loaded on machines without a driver.
 template <class Function>
 Function* driver_function(const char* name)
 {
@@ -60,11 +60,11 @@ public:
         std::size_t page = 0;
         check_driver(GPUFEC_DRIVER(cuMemGetAllocationGranularity)(
                          &page, &kind, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
-                     "page size");
+                     "query of the page size");
         const auto unit = std::lcm(page, item_bytes);
         d_size = (bytes + unit - 1) / unit * unit;
         CUmemGenericAllocationHandle memory{};
-        const auto what = std::to_string(d_size >> 20) + " MiB of device memory";
+        const auto what = "allocation of " + std::to_string(d_size >> 20) + " MiB";
         check_driver(GPUFEC_DRIVER(cuMemCreate)(&memory, d_size, &kind, 0), what.c_str());
         try {
             map(memory, device);
@@ -81,7 +81,7 @@ private:
     void map(CUmemGenericAllocationHandle memory, int device)
     {
         check_driver(GPUFEC_DRIVER(cuMemAddressReserve)(&d_address, 2 * d_size, 0, 0, 0),
-                     "address space");
+                     "address reservation");
         for (; d_mapped < 2; ++d_mapped) {
             check_driver(GPUFEC_DRIVER(cuMemMap)(
                              d_address + d_mapped * d_size, d_size, 0, memory, 0),
@@ -118,9 +118,9 @@ public:
     explicit copies_on_stream(int device) : d_device(device), d_ended(make_event(device))
     {
         int lowest = 0, highest = 0;
-        check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "priorities");
+        check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "query of priorities");
         check(cudaStreamCreateWithPriority(&d_stream, cudaStreamNonBlocking, highest),
-              "stream");
+              "stream creation");
     }
     ~copies_on_stream() override { cudaStreamDestroy(d_stream); }
 
@@ -131,7 +131,7 @@ public:
     }
     void wait() override
     {
-        check(cudaEventRecord(d_ended.get(), d_stream), "event");
+        check(cudaEventRecord(d_ended.get(), d_stream), "event recording");
         check(cudaEventSynchronize(d_ended.get()), "copy");
     }
     void* stream() const override { return d_stream; }

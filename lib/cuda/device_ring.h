@@ -36,7 +36,7 @@ protected:
     std::size_t d_size = 0;
 };
 
-//! Copies of memory of the host or of one device, in the order of the calls.
+//! Copies in and between host memory and the memory of one device, in the order of calls.
 class device_copies
 {
 public:
@@ -51,7 +51,7 @@ public:
     //! Returns the cudaStream_t of the copies.
     virtual void* stream() const = 0;
 
-    //! Copies \p bytes bytes.
+    //! Copies \p bytes bytes and waits until all copies have ended.
     void operator()(void* to, const void* from, std::size_t bytes)
     {
         start(to, from, bytes);

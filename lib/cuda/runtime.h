@@ -47,11 +47,11 @@ inline void check(cudaError_t error, const char* what)
 inline void need_memory(std::size_t bytes)
 {
     std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total), "device memory");
+    check(cudaMemGetInfo(&free, &total), "query of device memory");
     if (bytes > free) {
         throw device_memory_error("CUDA: " + std::to_string(bytes >> 20) +
-                                  " MiB of device memory are needed, " +
-                                  std::to_string(free >> 20) + " are free");
+                                  " MiB of device memory are needed, but only " +
+                                  std::to_string(free >> 20) + " MiB are free");
     }
 }
 
@@ -67,7 +67,8 @@ class stream
 public:
     stream()
     {
-        check(cudaStreamCreateWithFlags(&d_stream, cudaStreamNonBlocking), "stream");
+        check(cudaStreamCreateWithFlags(&d_stream, cudaStreamNonBlocking),
+              "stream creation");
     }
     ~stream()
     {
@@ -88,7 +89,7 @@ class event
 public:
     explicit event(unsigned flags = cudaEventDisableTiming)
     {
-        check(cudaEventCreateWithFlags(&d_event, flags), "event");
+        check(cudaEventCreateWithFlags(&d_event, flags), "event creation");
     }
     ~event()
     {
@@ -111,7 +112,7 @@ class buffer
 public:
     explicit buffer(std::size_t count) : d_count(count)
     {
-        const auto what = std::to_string(bytes() >> 20) + " MiB of device memory";
+        const auto what = "allocation of " + std::to_string(bytes() >> 20) + " MiB";
         check(cudaMalloc(&d_data, bytes()), what.c_str());
     }
     ~buffer()
@@ -147,7 +148,7 @@ private:
  * synchronization behavior"). The copy runs on the default stream, so the function waits
  * for that stream.
  *
- * \p what names the data in an error.
+ * \p what names the copy in an error message.
  */
 template <class T>
 buffer<T> uploaded(const std::vector<T>& values, const char* what)
@@ -172,7 +173,7 @@ inline int current_device()
 inline int device_attribute(cudaDeviceAttr attribute, int device)
 {
     int value = 0;
-    check(cudaDeviceGetAttribute(&value, attribute, device), "device attribute");
+    check(cudaDeviceGetAttribute(&value, attribute, device), "query of a device");
     return value;
 }
 
@@ -201,7 +202,7 @@ void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
 {
     const auto* const function = reinterpret_cast<const void*>(kernel);
     cudaFuncAttributes attributes;
-    check(cudaFuncGetAttributes(&attributes, function), "attributes of a kernel");
+    check(cudaFuncGetAttributes(&attributes, function), "query of a kernel");
     const auto capacity = shared_per_block() - attributes.sharedSizeBytes;
     if (bytes > capacity) {
         throw std::runtime_error(what + " needs " + std::to_string(bytes) +
@@ -211,7 +212,7 @@ void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
     }
     check(cudaFuncSetAttribute(
               function, cudaFuncAttributeMaxDynamicSharedMemorySize, int(capacity)),
-          "shared memory of a kernel");
+          "request of shared memory");
 }
 
 //! Returns how many blocks of \p kernel are resident per multiprocessor at a time.
@@ -221,7 +222,7 @@ unsigned resident_blocks(Kernel* kernel, unsigned threads, std::size_t shared_by
     int blocks = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
               &blocks, kernel, int(threads), shared_bytes),
-          "occupancy");
+          "query of the occupancy");
     return unsigned(blocks);
 }
 

@@ -193,7 +193,7 @@ protected:
     const setup d_setup;
     std::vector<Slot> d_slots;
     std::size_t d_work_items = 0; // maximum number of work items per batch
-    std::size_t d_chosen = 0;     // the same number if the argument `times` were 1
+    std::size_t d_chosen = 0;     // this maximum if the argument `times` were 1
 
 private:
     // Waits until all slots' batches have ended or failed.

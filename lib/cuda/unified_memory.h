@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Memory that kernels can access without a copy: that of the device itself, and that of
- * the host on devices that share it. */
+/* Memory that kernels can access without a copy: device memory, and host memory if the
+ * device and the host share one memory. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_UNIFIED_MEMORY_H
 #define INCLUDED_GPUFEC_CUDA_UNIFIED_MEMORY_H
@@ -35,7 +35,7 @@ public:
     }
 
     //! Returns the device's address of the host memory at \p host. Returns nullptr if the
-    //! device has memory of its own, cannot access \p host, or \p host is not aligned.
+    //! device has separate memory, cannot access \p host, or \p host is not aligned.
     template <class T>
     T* address(T* host) const noexcept
     {

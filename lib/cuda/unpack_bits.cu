@@ -65,7 +65,7 @@ bool has_kernels()
         cudaGetLastError(); // clears the error
         return false;
     }
-    check(error, "kernels");
+    check(error, "query of a kernel");
     return true;
 }
 

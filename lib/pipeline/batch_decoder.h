@@ -81,7 +81,7 @@ struct output_rows {
     std::size_t given() const { return bits ? bits : bytes; }
     std::size_t total() const { return rows * given(); }
     bool regular() const { return pitch > 0; }
-    //! Returns whether the rows have the same layout in the output as when pulled.
+    //! Returns whether the output already has the layout in which rows are pulled.
     bool as_given() const
     {
         return bits == 0 && first == 0 && (rows == 1 || pitch == bytes);
@@ -102,7 +102,7 @@ struct borrowed_output {
 struct copied_rows {
     bool of_output;   //!< whether the rows belong to output that is written in place
     std::size_t from; //!< offset of the first row in bytes
-    std::size_t bytes, pitch, rows; //!< size and distance in bytes; number of rows
+    std::size_t bytes, pitch, rows; //!< row size and pitch in bytes; number of rows
     std::byte* to;                  //!< where the rows are stored without gaps
 };
 
@@ -113,7 +113,7 @@ struct batch_memory {
     std::byte* status;
     const std::byte* table = nullptr; //!< the slot's own input, if \p input is borrowed
     borrowed_output borrowed = {};    //!< used by devices only
-    const std::vector<copied_rows>* samples = nullptr; //!< the same; nullptr for none
+    const std::vector<copied_rows>* samples = nullptr; //!< rows to copy, or nullptr
 
     const std::byte* address(const copied_rows& rows) const
     {

@@ -89,7 +89,7 @@ struct cpu_traits {
     static std::size_t cuda_batch(const Setup&, const run_options&, int) { return 1; }
     static decoder make_cuda(const Setup&, std::size_t, unsigned, int)
     {
-        throw std::runtime_error("this decoder has no CUDA backend, use backend cpu");
+        throw std::runtime_error("this decoder has no CUDA backend; use backend cpu");
     }
 };
 

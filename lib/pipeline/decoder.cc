@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Functions that all decoders share: the choice of a backend, the protection against
+/* Functions that all decoders share: the choice of a backend, wrappers that discard the
  * exceptions of callbacks, and the detection of fork(). */
 
 #include "common/refuse.h"
@@ -36,8 +36,8 @@ unsigned forks_so_far()
 void require_same_process(unsigned forks)
 {
     if (forks != forks_so_far()) {
-        throw std::runtime_error("this decoder was created before fork(), and works only "
-                                 "in its own process: create one in this process");
+        throw std::runtime_error("this decoder was created before fork() and works only "
+                                 "in the parent process: create one in the child");
     }
 }
 

@@ -48,8 +48,8 @@ public:
 
     //! Returns the verdict on the stream; "" if nothing seems wrong.
     const std::string& verdict() const { return d_verdict; }
-    //! Returns the share of input signs that differ from the re-encoded output if the
-    //! input is noise without a signal; NaN if unknown.
+    //! Returns the expected fraction of input signs that differ from the re-encoded
+    //! output if the input is noise without a signal; NaN if unknown.
     virtual double chance_error_rate() const;
 
 protected:

@@ -30,9 +30,9 @@ public:
     virtual void unpin_input(void* memory) = 0;
 
     virtual std::size_t output_bytes() const { return 0; }
-    //! \p replace is called when an abandoned device may still write to the memory. It
-    //! maps other pages with the same contents at the same addresses, and returns whether
-    //! that succeeded.
+    //! \p replace is called when an abandoned device may still write to the memory.
+    //! \p replace must map other pages with the same contents at the same addresses, and
+    //! return whether this succeeded.
     virtual bool pin_output(void*, std::size_t, const std::function<bool()>& /*replace*/)
     {
         return false;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Input and output in the caller's memory. */
+/* Implementation of pinned_input and pinned_output: input and output in the caller's
+ * memory. */
 
 #include "common/page_mappings.h"
 #include "memory_in_place.h"
@@ -12,7 +13,8 @@ namespace gr::gpufec {
 
 namespace {
 
-// Runs a step of a destructor. The decoder reports an error again when it is called next.
+// Runs a step of a destructor and discards exceptions. The decoder reports the error
+// again at its next call.
 template <class Step>
 void without_throwing(const Step& step)
 {

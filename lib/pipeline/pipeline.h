@@ -47,7 +47,7 @@ public:
 
     struct slot {
         std::byte* input;
-        std::byte* output; //!< the slot's own, or borrowed memory of the same layout
+        std::byte* output; //!< the slot's own buffer, or borrowed memory of equal layout
         std::byte *status, *sample_memory; //!< sample_memory is nullptr without samples
         Job job{};
         const std::byte* from = nullptr; //!< data to decode: \c input, or borrowed items
@@ -58,10 +58,10 @@ public:
     struct hooks {
         //! Called from any thread when a batch may have finished.
         std::function<void()> completion = [] {};
-        //! Makes a failed decoder's replacement. If the hook is empty, errors are thrown.
+        //! Makes the decoder that replaces failed devices. If empty, errors are thrown.
         std::function<std::unique_ptr<decoder>()> fallback;
-        //! Called with the error and the number of devices left when the fallback has
-        //! replaced a failed device. The destructor may call this hook.
+        //! Called with the error and the number of remaining devices when the fallback
+        //! has replaced a failed device. The destructor may call this hook.
         std::function<void(const std::string&, std::size_t)> failed_over =
             [](const std::string&, std::size_t) {};
         //! Called with the reason when a device is abandoned while the pipeline is
@@ -122,7 +122,7 @@ public:
         }
     }
 
-    //! Returns the decoder that takes the next batch.
+    //! Returns the decoder that receives the next batch.
     const decoder& active() const { return *d_ring[d_fill]->user; }
 
     //! Returns the number of decoders that have not failed, not counting the fallback.
@@ -562,8 +562,8 @@ private:
         const auto text = [](std::size_t bytes) {
             return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB";
         };
-        return "memory that it may still use is never freed, " + text(d_kept_bytes) +
-               " of host memory and " + text(slots * device_bytes) + " of its own";
+        return text(d_kept_bytes) + " of host memory and " + text(slots * device_bytes) +
+               " of device memory are never freed, as the device may use them";
     }
 
     // Moves the slots of a failed device to the fallback, which decodes the unfinished
@@ -613,8 +613,8 @@ private:
             }
         }
         if (std::exchange(d_output_lost, false) && ends) {
-            throw device_timeout_error(reason + "; it may still write to the output "
-                                                "memory, so decoding ends");
+            throw device_timeout_error(reason + "; the device may still write to "
+                                                "the output, so decoding ends");
         }
     }
 

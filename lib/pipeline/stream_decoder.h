@@ -209,8 +209,8 @@ public:
     }
 
 protected:
-    //! \p item_bytes is the size of an input item in slots, \p caller_item_bytes in the
-    //! caller's memory; 0: input cannot be borrowed.
+    //! \p item_bytes is the size of an input item in slots, \p caller_item_bytes its size
+    //! in the caller's memory. If \p caller_item_bytes is 0, input cannot be borrowed.
     stream_decoder(const run_options& run,
                    decoder_hooks hooks,
                    std::size_t item_bytes,
@@ -257,14 +257,14 @@ protected:
     virtual std::size_t waiting() const = 0;
     //! Returns the number of work items still to be submitted after finish().
     virtual std::size_t left() const { return waiting(); }
-    //! Returns the number of items that the open batch can still take.
+    //! Returns the number of items that the open batch can still accept.
     virtual std::size_t items_wanted() const { return 0; }
     //! Copies items from the caller's memory into a slot, converting their format.
     virtual void
     store(const std::byte* /*from*/, std::size_t /*items*/, std::byte* /*to*/)
     {
     }
-    //! Takes up to \p count further borrowed items and returns how many were taken.
+    //! Accepts up to \p count further borrowed items and returns how many were accepted.
     virtual std::size_t take_borrowed(std::size_t count)
     {
         return take(count, [](std::size_t, std::size_t, std::byte*) {});
@@ -279,25 +279,24 @@ protected:
     //! Returns whether users pull the output of batches without post-processing, so that
     //! a device can write it in place.
     virtual bool can_borrow_output() const { return false; }
-    //! Returns whether the output of every batch has regular rows. In memory of a device,
-    //! output cannot be written in place otherwise, because the host cannot copy it
-    //! there.
+    //! Returns whether the output of every batch has regular rows. Output in device
+    //! memory requires such rows, because the host cannot copy output to device memory.
     virtual bool all_output_in_rows() const { return true; }
     //! Returns whether output that is written in place has one bit per byte.
     virtual bool borrows_bits() const { return false; }
     //! Resets the derived class to the beginning of a stream.
     virtual void restart() = 0;
     //! Called for each batch in flight when borrowing of input ends, after the batch has
-    //! finished and before its input is released. \p batch counts from the oldest.
+    //! finished and before its input is released. \p batch is 0 for the oldest batch.
     virtual void on_finished(const slot&, std::size_t /*batch*/) {}
 
     // Functions for the derived class to call.
 
-    //! Returns whether borrowed input is in the memory of a device.
+    //! Returns whether borrowed input is in device memory.
     bool input_on_device() const { return d_locked.on_device; }
-    //! Returns whether output is written in place, to memory of a device.
+    //! Returns whether output is written in place, to device memory.
     bool output_on_device() const { return d_output_on_device; }
-    //! Returns a copy of \p bytes bytes of memory of the device.
+    //! Returns a copy of \p bytes bytes of device memory.
     std::vector<std::byte> on_host(const std::byte* from, std::size_t bytes) const
     {
         std::vector<std::byte> copy(bytes);
@@ -311,9 +310,9 @@ protected:
     bool send_now() const { return d_finishing || d_flushing || d_deadline.over(); }
     bool finishing() const { return d_finishing; }
 
-    //! Takes up to \p count items and returns how many were taken. \p store(first, n,
-    //! to) copies n items to the address \c to in the slot, beginning with item \c first
-    //! of the \p count items.
+    //! Accepts up to \p count items and returns how many were accepted. \p store(first,
+    //! n, to) copies n items to the address \c to in the slot, beginning with item
+    //! \c first of the \p count items.
     template <class Store>
     std::size_t take(std::size_t count, Store&& store)
     {
@@ -338,8 +337,8 @@ protected:
     }
 
     //! Copies \p units units of \p bytes bytes each by calls of part(first, count). If a
-    //! device decodes, several threads share the copy. A CPU decoder needs these threads
-    //! for decoding.
+    //! device decodes, several threads share the copy. If the CPU decodes, the caller's
+    //! thread copies alone, because decoding keeps the other cores busy.
     template <class Part>
     void copy(std::size_t units, std::size_t bytes, const Part& part)
     {
@@ -374,8 +373,8 @@ protected:
     }
 
     //! Returns the slot of the open batch; nullptr while every slot is in flight, or
-    //! while memory of a device lacks space for the batch's output. The host cannot copy
-    //! output to this memory.
+    //! while borrowed device memory lacks space for the batch's output. The host cannot
+    //! copy output to device memory.
     slot* filling() { return output_fits() ? d_pipeline->filling() : nullptr; }
 
     //! Returns the address at which the open batch's input begins; nullptr if filling()
@@ -414,12 +413,12 @@ protected:
     }
 
     //! Returns whether the slot's output was written in place. \p bits is true if the
-    //! caller wants one bit per byte, false for packed bits. \throws std::logic_error
-    //! if output was written in place in the other form
+    //! caller requests one bit per byte, false for packed bits. \throws std::logic_error
+    //! if output was written in place in the other format
     bool in_place(const slot& s, bool bits) const
     {
         if (s.borrowed.to && bits != borrows_bits()) {
-            throw std::logic_error("output memory is borrowed in another form");
+            throw std::logic_error("output memory was borrowed for another format");
         }
         return s.borrowed.to;
     }
@@ -448,13 +447,13 @@ protected:
     using judged_decoder<Decoder>::d_judge;
 
 private:
-    // Number of items of the stream that are judged if a device has the input, because
-    // judging means copying them to the host.
+    // Maximum number of items per stream that are judged if the input is in device
+    // memory, because these items are copied to the host.
     static constexpr std::size_t max_judged = 1u << 18;
 
     memory_in_place* in_place() override { return this; }
 
-    // Passes items that a device has to the judge until max_judged items are judged.
+    // Passes items in device memory to the judge, at most max_judged items per stream.
     void judge_sample(const void* items, std::size_t first, std::size_t count)
     {
         const auto n = std::min(count, max_judged - d_judged);
@@ -537,8 +536,8 @@ private:
         if (d_batch < d_run.batch) {
             log(log_level::warning,
                 "batch is " + std::to_string(d_run.batch) +
-                    ": the memory of the device suffices for " + std::to_string(d_batch) +
-                    " " + Traits::work_items_name);
+                    ": device memory suffices only for " + std::to_string(d_batch) + " " +
+                    Traits::work_items_name);
         }
         log(log_level::info,
             Traits::describe(s) + " on " + first.backend() + " (" + first.device() +
@@ -574,9 +573,11 @@ private:
         if (d_locked.memory && reserve_conversion()) {
             d_pipeline->pin_input(d_locked.memory, d_locked.bytes);
         }
-        // If pinning fails, output is copied, which memory of a device does not allow.
+        // If pinning fails, the host must copy output, but it cannot copy to device
+        // memory.
         if (d_pinned_output && !d_pin_output() && d_pinned_on_device) {
-            throw std::runtime_error("the device lacks the memory for output in place");
+            throw std::runtime_error(
+                "the device lacks the memory to write output in place");
         }
     }
 
@@ -596,8 +597,8 @@ private:
     pinned_memory d_locked;          // pinned memory of borrowed input
     std::size_t d_judged = 0;        // number of items in judge_sample() so far
     void* d_pinned_output = nullptr; // memory for output in place; nullptr: none
-    bool d_pinned_on_device = false; // whether this memory is that of a device
-    bool d_output_on_device = false; // the same, until the output is released
+    bool d_pinned_on_device = false; // whether d_pinned_output is device memory
+    bool d_output_on_device = false; // whether borrowed output is in device memory
     std::function<bool()> d_pin_output;
     std::atomic<bool> d_watching{ false };
     std::optional<deadline_timer> d_watchdog; // only if a device decodes

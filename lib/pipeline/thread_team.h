@@ -24,7 +24,7 @@ public:
     explicit thread_team(unsigned threads) : d_threads(threads) {}
 
     //! Processes \p units units by calls of work(first, count), which must not throw.
-    //! They are divided into up to \p max_parts parts, at most one for each thread.
+    //! The units are divided into up to \p max_parts parts, at most one for each thread.
     template <class Work>
     void operator()(std::size_t units, std::size_t max_parts, const Work& work)
     {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Positions in memory of the input and output of consecutive batches of a stream, which
- * are copied or are in the caller's memory. */
+/* Positions of the input and output of consecutive batches of a stream, in the memory of
+ * slots or of the caller. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_WINDOWS_H
 #define INCLUDED_GPUFEC_PIPELINE_WINDOWS_H
@@ -26,8 +26,8 @@ namespace gr::gpufec {
 class input_window
 {
 public:
-    //! \p item_bytes is the size of an item in slots, \p caller_item_bytes in the
-    //! caller's memory.
+    //! \p item_bytes is the size of an item in slots, \p caller_item_bytes its size in
+    //! the caller's memory.
     input_window(std::size_t item_bytes, std::size_t caller_item_bytes)
         : d_item_bytes(item_bytes), d_caller_item_bytes(caller_item_bytes)
     {
@@ -41,7 +41,7 @@ public:
 
     //! Returns the number of the open batch's first item.
     std::uint64_t first() const { return d_first; }
-    //! Returns the number of the first item not yet taken.
+    //! Returns the number of the first item that no batch has accepted yet.
     std::uint64_t end() const { return d_end; }
     bool borrowing() const { return d_borrowing; }
 
@@ -99,7 +99,7 @@ public:
     void skip() { d_first = d_end; }
 
     //! Borrows input from now on. In the first call, \p items is the address of item
-    //! first(); later, of the oldest borrowed item that is not released.
+    //! first(); in later calls, the address of the oldest borrowed item not yet released.
     void borrow(const std::byte* items)
     {
         if (!std::exchange(d_borrowing, true)) {

@@ -40,7 +40,7 @@ vec word_sums(const vec* a)
     const auto pair = [](vec a, vec b) {
         return add(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
     };
-    // Adds the two halves of a, and the two halves of b, and joins the sums.
+    // Adds the two halves of a, and the two halves of b, and concatenates the sums.
     const auto halves = [](vec a, vec b) {
         return add(_mm512_shuffle_i64x2(a, b, 0x44), _mm512_shuffle_i64x2(a, b, 0xee));
     };
@@ -50,7 +50,7 @@ vec word_sums(const vec* a)
                _mm512_shuffle_i64x2(first, second, 0xdd));
 }
 
-// Multiplication of all lanes by a constant, given as a matrix over GF(2)
+// Multiplication of all lanes by a constant, which is stored as a matrix over GF(2).
 struct step {
     step() = default;
     explicit step(const std::uint8_t* from)
@@ -65,7 +65,7 @@ struct step {
     vec matrix;
 };
 
-// Multiplication of all lanes by a constant in the field of GFNI
+// Multiplication of all lanes by a constant in the field of GFNI.
 struct multiplier {
     explicit multiplier(const std::uint8_t* from) : factor(_mm512_set1_epi8(*from)) {}
     vec of(vec a) const { return _mm512_gf2p8mul_epi8(a, factor); }
@@ -170,7 +170,7 @@ vec word_sums(const vec* a)
 #endif
 constexpr bool with_gfni = false;
 
-// Multiplication of all lanes by a constant, given as products of nibbles
+// Multiplication of all lanes by a constant, with tables of the products of nibbles.
 struct step {
     step() = default;
     explicit step(const std::uint8_t* from) : low(table(from)), high(table(from + 16)) {}

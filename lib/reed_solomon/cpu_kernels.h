@@ -34,7 +34,8 @@ struct syndrome_constants {
     //! with the power of beta of each lane. With GFNI, for each root: one vector of these
     //! powers, in the field of GFNI. Lanes before the first position have zeros.
     const std::uint8_t* lanes;
-    //! With GFNI: conversion from the bytes of the code to the field of GFNI
+    //! With GFNI: matrix that converts bytes of the code to elements of the field of
+    //! GFNI.
     std::uint64_t conversion;
 };
 
@@ -44,7 +45,7 @@ struct search_constants {
     //! alpha^(−root_step · e · i); with GFNI, as an element of the field of GFNI
     const std::uint8_t* powers;
     //! Multipliers of the 256 field elements. Without GFNI: products with 16 low and 16
-    //! high nibbles. With GFNI: the element in its field, one byte.
+    //! high nibbles. With GFNI: the element in the field of GFNI, one byte.
     const std::uint8_t* multipliers;
 };
 

@@ -24,7 +24,7 @@ reed_solomon_divider::reed_solomon_divider(const reed_solomon_code& code)
             generator[i] ^= f.multiply(generator[i - 1], root);
         }
     }
-    // Numbers of words for which divide_all() is compiled
+    // divide_all() is compiled for these numbers of words.
     d_words = d_parity <= 16 ? 2 : d_parity <= 32 ? 4 : 8;
     d_rows.resize(256 * d_words);
     for (unsigned b = 0; b < 256; ++b) {

@@ -43,8 +43,8 @@ private:
                      std::uint8_t* parity) const;
 
     unsigned d_k, d_parity, d_words;
-    // Row b, of d_words words: the parity of the message of one symbol b. The first
-    // parity symbol is the most significant byte of the first word.
+    // Row b, of d_words words: the parity of the message that is the single symbol b. The
+    // first parity symbol is the most significant byte of the first word.
     std::vector<std::uint64_t> d_rows;
 };
 

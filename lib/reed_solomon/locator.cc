@@ -75,7 +75,7 @@ bool reed_solomon_locator::locate(const std::uint8_t* syndromes,
 }
 
 // Extends the locator polynomial of the erasures to that of all errors. Returns false if
-// there are too many.
+// there are too many errors.
 bool reed_solomon_locator::recursion(const std::uint8_t* syndromes,
                                      unsigned erased_count,
                                      polynomial& locator,

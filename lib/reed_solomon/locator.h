@@ -37,7 +37,7 @@ public:
      * \param syndromes n−k field elements, not all 0
      * \param erased positions of erased symbols
      * \param erased_count number of erased symbols
-     * \param found result; erased symbols whose value was right have the value 0
+     * \param found result; erased symbols that were correct have the value 0
      * \return whether the codeword can be corrected
      */
     bool locate(const std::uint8_t* syndromes,

@@ -134,13 +134,13 @@ TEST(Code, ShortenedCode_KeepsParity)
     EXPECT_EQ(reed_solomon_code::standard("dvb").shortened(187).k(), 1u);
 }
 
-TEST(Code, BadParameters_AreRefusedByName)
+TEST(Code, InvalidParameters_ErrorNamesParameter)
 {
     EXPECT_EQ(error_of(256, 200, 0x187), "n is 256: allowed are 2 to 255");
     EXPECT_EQ(error_of(255, 0, 0x187), "k is 0: allowed are 1 to n - 1 = 254");
     EXPECT_EQ(error_of(255, 255, 0x187), "k is 255: allowed are 1 to n - 1 = 254");
     EXPECT_EQ(error_of(255, 190, 0x187),
-              "k is 190: allowed are those with up to 64 parity symbols");
+              "k is 190: allowed are values with up to 64 parity symbols");
     EXPECT_EQ(error_of(255, 223, 0x187, 255), "first_root is 255: allowed are 0 to 254");
     EXPECT_EQ(error_of(255, 223, 0x187, 0, 5),
               "root_step is 5: allowed are 1 to 254 without a common divisor with 255");

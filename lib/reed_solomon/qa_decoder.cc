@@ -299,7 +299,7 @@ TEST(Decoder, RandomWords_HaveTheoreticalMiscorrectionRate)
                 ASSERT_EQ(again, word);
             }
         }
-        // Five standard deviations, each 0.0112
+        // The tolerance is five standard deviations of 0.0112 each.
         EXPECT_NEAR(corrected / 2000.0, 0.4905, 0.056) << variant;
     }
 }

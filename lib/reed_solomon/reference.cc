@@ -135,8 +135,8 @@ int reference_decode(const reed_solomon_code& code,
         return reed_solomon_decoder_kernel::failed;
     }
 
-    // The Euclidean algorithm for x^parity and the modified syndromes, until the degree
-    // of the remainder is below (parity + erased_count) / 2.
+    // Runs the Euclidean algorithm on x^parity and the modified syndromes until the
+    // degree of the remainder is below (parity + erased_count) / 2.
     polynomial before(parity + 1);
     before[parity] = 1;
     auto remainder = product(f, syndromes, erased);
@@ -157,7 +157,7 @@ int reference_decode(const reed_solomon_code& code,
     }
     const auto locator = product(f, factor, erased);
 
-    // Forney's formula at each zero of the locator
+    // Applies Forney's formula at each zero of the locator.
     polynomial derivative(locator.begin() + 1, locator.end());
     for (std::size_t i = 1; i < derivative.size(); i += 2) {
         derivative[i] = 0;

@@ -17,8 +17,8 @@ namespace gr::gpufec::reed_solomon {
 std::vector<std::uint8_t> reference_encode(const reed_solomon_code& code,
                                            const std::vector<std::uint8_t>& message);
 
-//! Corrects n symbols. \p erasures is empty or has n values, not 0 for an erased symbol.
-//! Returns the count of reed_solomon_decoder_kernel::decode().
+//! Corrects n symbols. \p erasures is empty or has n values, nonzero for erased symbols.
+//! Returns the same count as reed_solomon_decoder_kernel::decode().
 int reference_decode(const reed_solomon_code& code,
                      std::vector<std::uint8_t>& codeword,
                      const std::vector<std::uint8_t>& erasures = {});

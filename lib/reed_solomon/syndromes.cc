@@ -37,9 +37,9 @@ std::array<std::uint8_t, 256> gfni_elements(const field& f)
         }
         return product;
     };
-    // Searches an image of alpha for which the map is additive: the image of 1 + alpha^i
-    // must be the sum of the images of 1 and alpha^i. The eight conjugates of one element
-    // satisfy this condition.
+    // Searches for an image of alpha that makes the map additive: the image of 1 +
+    // alpha^i must be the sum of the images of 1 and alpha^i. The eight conjugates of one
+    // element satisfy this condition.
     std::array<std::uint8_t, 256> image{};
     for (unsigned candidate = 2; candidate < 256; ++candidate) {
         unsigned power = 1;
@@ -125,7 +125,7 @@ void reed_solomon_syndromes::make_constants()
             const auto factor = d_field.power(exponent * positions);
             return d_basis.byte[d_field.multiply(d_basis.element[byte], factor)];
         };
-        // The factor of the lane, or 0 if the lane is before the first position
+        // Returns the factor of the lane, or 0 if the lane is before the first position.
         const auto weight = [&](unsigned lane) {
             const auto before_end = (width - 1 - lane) / interleaving;
             return before_end < positions ? d_field.power(exponent * before_end)

@@ -18,8 +18,8 @@ namespace reed_solomon {
 //! Returns the kernels for an instruction set; see cpu_variant().
 const kernels& kernels_of(const std::string& variant);
 
-//! Returns the element of the field of GFNI, x^8 + x^4 + x^3 + x + 1, for each element of
-//! \p f. The map is an isomorphism.
+//! Returns, for each element of \p f, its image in the field of the processor's GFNI
+//! instructions, x^8 + x^4 + x^3 + x + 1. The map is an isomorphism.
 std::array<std::uint8_t, 256> gfni_elements(const field& f);
 
 } // namespace reed_solomon
@@ -63,7 +63,7 @@ private:
     // Without a kernel: entry (n−k) j + i is the logarithm of parity symbol j's factor in
     // syndrome i.
     std::vector<std::uint8_t> d_exponents;
-    // With GFNI: the element of d_field for each element of its field
+    // With GFNI: the element of d_field for each element of the field of GFNI
     std::array<std::uint8_t, 256> d_elements;
 };
 

@@ -35,7 +35,7 @@ struct kind : Kind {
     static constexpr bool floats = Floats; // whether the output consists of floats
     // Whether the emulation runs the kernels themselves rather than the CPU decoder.
     static constexpr bool emulated = Emulated;
-    // Number of portions of input. Emulated kernels get fewer, because they are slow.
+    // Number of portions of input. Slow emulated kernels receive fewer portions.
     static constexpr unsigned portions = Floats ? 3 : Emulated ? 5 : 7;
 };
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Properties of a card that tests and benchmarks pretend to have: the size of the shared
- * memory, the compute capability, and unified memory of the device and the host. */
+/* Properties of a card that tests and benchmarks simulate: the size of the shared memory,
+ * the compute capability, and unified memory of the device and the host. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
 #define INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
@@ -25,7 +25,7 @@ struct card_limits {
     bool limits_shared_memory() const { return shared_per_block > 0; }
     bool has_capability() const { return major > 0; }
 
-    //! Returns the number of threads per multiprocessor, or 0.
+    //! Returns the maximum number of threads per multiprocessor; 0 without a capability.
     int threads_per_multiprocessor() const
     {
         const bool server = (major == 8 && minor == 0) || major == 9 || major == 10;
@@ -42,7 +42,7 @@ struct card_limits {
         if (limits_shared_memory() && shared + reserved > 0) {
             most = shared_per_multiprocessor / (shared + reserved);
         }
-        if (has_capability()) { // a multiprocessor counts whole warps
+        if (has_capability()) { // the limit counts whole warps
             most =
                 std::min(most, threads_per_multiprocessor() / ((threads + 31) / 32 * 32));
         }
@@ -80,10 +80,10 @@ inline card_limits limited_card()
     return limits;
 }
 
-//! Returns the environment variable GPUFEC_CARD_UNIFIED, which makes the device an
-//! integrated one whose kernels can access pinned host memory ("pinned", Jetson) or all
-//! host memory ("all", GB10). Returns "" if the variable is not set. Reads the variable
-//! at each call.
+//! Returns the environment variable GPUFEC_CARD_UNIFIED, which makes the device report
+//! that it shares the host's memory and that kernels can access pinned host memory
+//! ("pinned", Jetson) or all host memory ("all", GB10). Returns "" if the variable is not
+//! set. Reads the variable at each call.
 inline std::string unified_card()
 {
     const char* const text = std::getenv("GPUFEC_CARD_UNIFIED");

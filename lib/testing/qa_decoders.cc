@@ -62,7 +62,8 @@ TYPED_TEST(decoders, BatchesSlotsAndDevices_DoNotChangeOutput)
                 r.devices = devices;
                 const auto o = this->decode(r);
                 EXPECT_EQ(o.output, expected.output)
-                    << batch << " " << slots << " " << devices.size();
+                    << "batch " << batch << " slots " << slots << " devices "
+                    << devices.size();
                 EXPECT_EQ(o.backend, "cuda");
             }
         }
@@ -108,7 +109,8 @@ TYPED_TEST(decoders, OutputInPlace_EqualsPulledOutput)
                     r.devices = devices;
                     const auto o = this->decode_to_ring(r, first);
                     EXPECT_EQ(o.output, expected.output)
-                        << batch << " " << slots << " " << devices.size() << " " << first;
+                        << "batch " << batch << " slots " << slots << " devices "
+                        << devices.size() << " first byte " << first;
                     if (batch == 1) {
                         EXPECT_EQ(o.ring->in_place > 0, fills_rings<TypeParam>) << first;
                     }
@@ -118,7 +120,7 @@ TYPED_TEST(decoders, OutputInPlace_EqualsPulledOutput)
     }
 }
 
-TYPED_TEST(decoders, SmallRing_IsRefusedForNextBatch)
+TYPED_TEST(decoders, RingTooSmallForNextBatch_IsNotBorrowed)
 {
     auto r = this->run();
     r.batch = 1;
@@ -132,7 +134,7 @@ TYPED_TEST(decoders, SmallRing_IsRefusedForNextBatch)
     const auto has_capacity = [&](std::size_t n) {
         return memory.borrow(ring.data(), n);
     };
-    // All earlier output has been pulled, so even an empty free space is accepted.
+    // All earlier output has been pulled, so even 0 bytes of free space are accepted.
     EXPECT_TRUE(has_capacity(0));
     unsigned f = 0;
     for (std::size_t first = 0; f < 2; first = first < u.portion ? first : (++f, 0)) {
@@ -158,7 +160,8 @@ TYPED_TEST(decoders, DeviceFailure_LeavesRingIntact)
         for (const auto& devices : { std::vector<int>{ 0 }, { 1, 0 } }) {
             r.devices = devices;
             const auto o = this->decode_to_ring(r, 4000);
-            EXPECT_EQ(o.output, expected.output) << batches << " " << devices.size();
+            EXPECT_EQ(o.output, expected.output)
+                << "batches " << batches << " devices " << devices.size();
             EXPECT_EQ(o.errors.size(), 1u);
             EXPECT_FALSE(o.ring->replaced()); // a failed device does not write any more
         }
@@ -214,7 +217,7 @@ TYPED_TEST(decoders, FailureOfOneDevice_OthersContinue)
 TYPED_TEST(decoders, RequestedCuda_IsNotReplacedByCpu)
 {
     auto r = this->run(backend::cuda);
-    r.watch = false; // otherwise a diagnosis of the random values is logged too
+    r.watch = false; // otherwise a verdict on the random values is logged too
     EXPECT_EQ(this->decode(r).backend, "cuda");
     {
         const failing_device fails(0, 2);
@@ -235,19 +238,19 @@ TYPED_TEST(decoders, BatchBeyondMemory_IsHalvedWithWarning)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     auto r = this->run(backend::cuda);
-    r.watch = false; // otherwise a diagnosis of the random values is logged too
+    r.watch = false; // otherwise a verdict on the random values is logged too
     r.batch = 64;
     r.devices = { 0, 1 };
     const environment_variable memory("GPUFEC_SIMULATED_MEMORY", "20");
     const auto o = this->decode(r);
     EXPECT_EQ(o.output, expected.output);
     ASSERT_EQ(o.warnings.size(), 1u);
-    EXPECT_NE(o.warnings[0].find("batch is 64: the memory of the device suffices for 16"),
+    EXPECT_NE(o.warnings[0].find("batch is 64: device memory suffices only for 16"),
               std::string::npos)
         << o.warnings[0];
 }
 
-TYPED_TEST(decoders, MemoryBelowOneWorkItem_IsErrorOrUsesCpu)
+TYPED_TEST(decoders, MemoryBelowOneWorkItem_ThrowsOrDecodesOnCpu)
 {
     const environment_variable memory("GPUFEC_SIMULATED_MEMORY", "0");
     EXPECT_THROW(this->decode(this->run(backend::cuda)), device_memory_error);
@@ -266,7 +269,7 @@ TYPED_TEST(decoders, PartialBatch_IsSubmittedWhenDue)
     this->push_all(u, o, TypeParam::portions / 2);
     ASSERT_TRUE(o.output.empty());
     u.engine->set_max_latency_ms(30);
-    // The hook \c wake is called when the batch is due and when it is decoded.
+    // The decoder calls the hook \c wake when the batch is due and when it is decoded.
     const auto begin = std::chrono::steady_clock::now();
     while (wakes == 0 &&
            std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
@@ -354,7 +357,7 @@ TYPED_TEST(decoders, ResetDecoder_DecodesAsNew)
     }
 }
 
-TYPED_TEST(decoders, BadOptions_AreRefusedByName)
+TYPED_TEST(decoders, InvalidOptions_ErrorNamesParameter)
 {
     const auto refused = [&](auto&& change) -> std::string {
         auto r = this->run(backend::cpu);
@@ -374,7 +377,7 @@ TYPED_TEST(decoders, BadOptions_AreRefusedByName)
     EXPECT_EQ(refused([](r o) { o.devices = {}; }),
               "number of devices is 0: allowed are 1 to 16");
     EXPECT_EQ(refused([](r o) { o.max_latency_ms = -1; }),
-              "max_latency_ms is -1: allowed are finite values from 0");
+              "max_latency_ms is -1: allowed are finite values of 0 or more");
     EXPECT_NE(refused([](r o) { o.batch = (1u << 24) + 1; }).find("batch is 16777217"),
               std::string::npos);
 }
@@ -456,7 +459,7 @@ decoded_with_threads(Options o, unsigned threads, unsigned copy_threads = 0)
     return out;
 }
 
-TEST(decoders_copying, Threads_DoNotChangeOutput)
+TEST(decoders_copying, SeveralCopyThreads_DoNotChangeOutput)
 {
     viterbi_options viterbi(conv_code(7, { 0171, 0133 }));
     viterbi.format = soft_format::float32;
@@ -524,7 +527,7 @@ decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
         const std::size_t count = pushes % 3
                                       ? random() % 9000
                                       : decoder->missing() + 5 * decoder->frame_items();
-        // Random values, not codewords, so that the output depends on the scale.
+        // The values are random, not codewords, so that the output depends on the scale.
         std::vector<std::int8_t> bytes(count);
         std::vector<float> floats(count);
         for (std::size_t i = 0; i < count; ++i) {
@@ -573,8 +576,8 @@ TEST(decoders_copying, QuantisationOnDevice_EqualsCpu)
     }
 }
 
-// Checks that output in place is either bits or packed: a pull in the other form must
-// throw.
+// Checks that output in place has one format, bits or packed: a pull in the other format
+// must throw.
 template <class Decoder>
 void check_single_form(Decoder& decoder, bool bits, const std::vector<std::int8_t>& items)
 {
@@ -590,7 +593,7 @@ void check_single_form(Decoder& decoder, bool bits, const std::vector<std::int8_
     EXPECT_GT(pull(bits), 0u);
 }
 
-TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
+TEST(borrowed_output, PullInOtherFormat_Throws)
 {
     for (const bool bits : { false, true }) {
         viterbi_options v(conv_code(7, { 0171, 0133 }));
@@ -611,7 +614,7 @@ TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
 }
 
 // A new channel applies only after the frames in flight have finished. Until then the
-// decoder cannot take borrowed frames, and full() must return true.
+// decoder cannot accept borrowed frames, and full() must return true.
 TEST(sync_decoder_channel, NewChannelWithFramesInFlight_BorrowsNoInput)
 {
     run_options run;

@@ -42,7 +42,7 @@ TYPED_TEST(faulty, AnyFailedCall_DoesNotChangeOutput)
                 continue; // this run had fewer state queries, so there was no call k
             }
             const auto where = "call " + std::to_string(k) + ", " + failed +
-                               (for_good ? ", for good" : ", once");
+                               (for_good ? ", and all later calls" : ", only once");
             EXPECT_TRUE(this->same(o.output, expected.output)) << where;
             // At most one error is logged. None is logged if no batch was lost or no
             // device was found.
@@ -68,7 +68,7 @@ TYPED_TEST(faulty, AnyFailedCall_DoesNotChangeOutput)
     }
 }
 
-TYPED_TEST(faulty, FailedCallOfRequestedCuda_NamesCuda)
+TYPED_TEST(faulty, FailedCallWithBackendCuda_ErrorNamesCuda)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     faults::begin();

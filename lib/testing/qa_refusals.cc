@@ -82,8 +82,8 @@ TYPED_TEST(faulty, RefusedMemory_ThrowsOrDoesNotChangeOutput)
                 }
                 refusals::allocations_left = -1;
                 EXPECT_TRUE(threw || this->same(output, expected.output))
-                    << k << " of " << all << " on " << int(where) << ", for good "
-                    << for_good;
+                    << "allocation " << k << " of " << all << ", backend " << int(where)
+                    << ", all later ones too: " << for_good;
             }
         }
     }
@@ -178,7 +178,7 @@ TYPED_TEST(faulty, LargeBatch_IsHalvedWithoutFailedAllocation)
     // Leaves 4 MiB of free memory. Earlier tests have leaked memory on purpose.
     cuda::emulation::set_memory(cuda::emulation::used_memory() + (std::size_t(4) << 20));
     auto r = this->run();
-    r.watch = false; // otherwise a diagnosis of the random values is logged too
+    r.watch = false; // otherwise a verdict on the random values is logged too
     r.batch = 1u << 14;
     const auto refused = cuda::emulation::refused_allocations();
     const auto o = this->decode(r);
@@ -186,8 +186,7 @@ TYPED_TEST(faulty, LargeBatch_IsHalvedWithoutFailedAllocation)
     EXPECT_TRUE(this->same(o.output, expected.output));
     EXPECT_EQ(o.backend, "cuda");
     ASSERT_EQ(o.warnings.size(), 1u);
-    EXPECT_NE(o.warnings[0].find("the memory of the device suffices for"),
-              std::string::npos);
+    EXPECT_NE(o.warnings[0].find("device memory suffices only for"), std::string::npos);
     cuda::emulation::set_memory(std::size_t(1) << 30);
 }
 

@@ -74,7 +74,7 @@ TYPED_TEST(sharing, DecodersOnOneDevice_AllFinish)
     }
 }
 
-TYPED_TEST(sharing, FailingDecoder_LeavesAdmissionToOthers)
+TYPED_TEST(sharing, FailedDecoder_OthersStayOnDevice)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     faults::begin();
@@ -88,16 +88,18 @@ TYPED_TEST(sharing, FailingDecoder_LeavesAdmissionToOthers)
             faults::fail(name, place, cudaErrorIllegalAddress);
             unsigned on_device = 0;
             for (const auto& o : this->decode_together(this->run())) {
-                EXPECT_TRUE(this->same(o.output, expected.output)) << name << place;
+                EXPECT_TRUE(this->same(o.output, expected.output))
+                    << name << " call " << place;
                 on_device += o.backend == "cuda";
             }
             // The number of state queries varies, so the fault may not occur.
-            EXPECT_EQ(on_device, faults::failed().empty() ? 3u : 2u) << name << place;
+            EXPECT_EQ(on_device, faults::failed().empty() ? 3u : 2u)
+                << name << " call " << place;
         }
     }
 }
 
-TYPED_TEST(sharing, HangingDecoder_LeavesAdmissionToOthers)
+TYPED_TEST(sharing, HangingDecoder_LaterDecodersUseDevice)
 {
     const leak_on_purpose leaks;
     const auto expected = this->decode(this->run(backend::cpu));

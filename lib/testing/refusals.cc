@@ -106,8 +106,8 @@ int posix_memalign(void** to, std::size_t alignment, std::size_t bytes)
 
 #else
 
-// Operator new and operator delete are replaced, but not malloc(): sanitizers have their
-// own, and the threads of the CUDA driver need the system's.
+// Operator new and operator delete are replaced, but not malloc(): sanitizers replace
+// malloc() too, and the threads of the CUDA driver need the system's malloc().
 
 namespace {
 

@@ -35,8 +35,8 @@ inline void allow_simulated(std::size_t work_items)
 {
     const char* const most = std::getenv("GPUFEC_SIMULATED_MEMORY");
     if (most && work_items > std::strtoull(most, nullptr, 10)) {
-        throw device_memory_error("the simulated device holds " + std::string(most) +
-                                  " work items");
+        throw device_memory_error("simulated memory suffices only for " +
+                                  std::string(most) + " work items");
     }
 }
 

@@ -39,7 +39,7 @@ viterbi_options lte_frames(soft_format format)
     return o;
 }
 
-TEST(viterbi_array_decoder, IncompleteFrame_IsRefusedByName)
+TEST(viterbi_array_decoder, IncompleteFrame_ErrorNamesItems)
 {
     const std::vector<std::byte> in(4 * 240);
     for (const auto& [format, frame] : { std::pair(soft_format::int8, 120),
@@ -79,7 +79,7 @@ TEST(viterbi_array_decoder, IncompletePeriodOfAStream_IsDecoded)
     EXPECT_EQ(std::count(out.begin(), out.end(), 7), 0);
 }
 
-TEST(ldpc_array_decoder, SymbolInput_IsRefusedByName)
+TEST(ldpc_array_decoder, SymbolInput_ErrorNamesSymbols)
 {
     ldpc_options o;
     o.codes = { ldpc_code::dvbs2("short", "8/9") };
@@ -91,9 +91,9 @@ TEST(ldpc_array_decoder, SymbolInput_IsRefusedByName)
               "symbols");
 }
 
-// A format with one codeword, shortened and punctured; one with repetition; and one with
-// several codewords of different codes.
-TEST(ldpc_array_decoder, Ppdus_AreDecodedToTheirPayloads)
+// Tests a PPDU of one shortened and punctured codeword, one of a codeword with
+// repetition, and one of several codewords of different codes.
+TEST(ldpc_array_decoder, ArrayOfPpdus_DecodesToPayloads)
 {
     std::mt19937 random(11);
     for (const auto& ppdu : { wifi_ppdu(100, 104, "1/2"),
@@ -138,7 +138,7 @@ TEST(ldpc_array_decoder, Ppdus_AreDecodedToTheirPayloads)
     }
 }
 
-TEST(ldpc_array_decoder, CodeWithRepetition_IsRefusedByName)
+TEST(ldpc_array_decoder, CodeWithRepetition_ErrorNamesCode)
 {
     ldpc_options o;
     o.backend = backend::cpu;
@@ -146,9 +146,9 @@ TEST(ldpc_array_decoder, CodeWithRepetition_IsRefusedByName)
     ASSERT_EQ(o.codes.size(), 1u);
     EXPECT_NE(error_of([&] {
                   ldpc_array_decoder(o, true);
-              }).find("sends bits more than once; arrays of such codewords are PPDUs"),
+              }).find("the code repeats bits; only PPDUs can have such codewords"),
               std::string::npos);
-    // Filler bits are no repetitions.
+    // Filler bits do not count as repeated bits.
     o.codes = { ldpc_code::standard("ccsds_c2", "8160", "7/8") };
     EXPECT_EQ(ldpc_array_decoder(o, true).items_per_frame(), 8160u);
 }

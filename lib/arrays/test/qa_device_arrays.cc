@@ -82,7 +82,8 @@ void expect_of_all_kinds(const std::vector<T>& in,
             placed_array<std::uint8_t> out(
                 to, std::vector<std::uint8_t>(expected.size(), 0xee));
             EXPECT_EQ(decode(placed.data(), out.data()), "cuda");
-            EXPECT_TRUE(same(out.values(), expected)) << int(from) << ' ' << int(to);
+            EXPECT_TRUE(same(out.values(), expected))
+                << "memory kinds " << int(from) << " to " << int(to);
         }
     }
 }

@@ -142,7 +142,7 @@ TEST(viterbi_arrays, TerminatedFramesWithPhaseSearch_EqualStreamDecoder)
     expect_same(o, values, 1);
 }
 
-TEST(viterbi_arrays, NoiseWithPhaseSearch_GivesNoOutputAndVerdict)
+TEST(viterbi_arrays, NoiseWithPhaseSearch_ProducesVerdictButNoOutput)
 {
     std::mt19937 random(1);
     std::vector<std::int8_t> noise(100000);

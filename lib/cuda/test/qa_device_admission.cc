@@ -63,7 +63,7 @@ TEST_F(device_admission_test, ShortBatches_NeverWait)
     EXPECT_EQ(s.begin(16, start), 16u);
 }
 
-TEST_F(device_admission_test, OthersActive_LongBatchesAreLimited)
+TEST_F(device_admission_test, SeveralActiveDecoders_LongBatchesAreLimited)
 {
     EXPECT_EQ(s.begin(1, start), 1u);
     EXPECT_EQ(a.begin(3, start), 2u);
@@ -77,7 +77,7 @@ TEST_F(device_admission_test, OthersActive_LongBatchesAreLimited)
     EXPECT_EQ(a.begin(3, start + 2 * device_admission::active_time), 3u);
 }
 
-TEST_F(device_admission_test, SeveralWaiting_LongestWaitIsWokenFirst)
+TEST_F(device_admission_test, SeveralDecodersWait_LongestWaitIsWokenFirst)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(c.begin(1, start), 0u);
@@ -91,7 +91,7 @@ TEST_F(device_admission_test, SeveralWaiting_LongestWaitIsWokenFirst)
     EXPECT_EQ(woken, "cbbc");
 }
 
-TEST_F(device_admission_test, SeveralWaiting_LongestWaitBeginsFirst)
+TEST_F(device_admission_test, SeveralDecodersWait_LongestWaitBeginsFirst)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start + 1us), 0u);
@@ -107,7 +107,7 @@ TEST_F(device_admission_test, SeveralWaiting_LongestWaitBeginsFirst)
     EXPECT_EQ(a.begin(1, start + 7us), 0u);
     // b has precedence for \c precedence_time only.
     EXPECT_EQ(a.begin(1, start + 2 * device_admission::precedence_time), 1u);
-    // With no batch running, nothing would wake decoder a, so it begins at once.
+    // With no batch running, nothing would wake decoder a, so it begins immediately.
     a.place.end(start + 8us);
     b.place.end(start + 9us);
     EXPECT_EQ(a.begin(1, start + 10us), 1u);
@@ -130,7 +130,7 @@ TEST_F(device_admission_test, DecoderIdleOrDestroyed_WaitingDecoderIsWoken)
     EXPECT_EQ(woken, "b");
 }
 
-TEST_F(device_admission_test, BatchTakenRegardlessOfLimit_CountsForLimit)
+TEST_F(device_admission_test, BatchAdmittedBeyondLimit_CountsTowardsLimit)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start), 0u);
@@ -157,8 +157,7 @@ TEST_F(device_admission_test, WaitingDecoderLeavesQueue_IsWoken)
     EXPECT_EQ(b.begin(1, start), 1u);
 }
 
-// Each decoder begins its batches on a thread of its own. One further thread ends all
-// batches.
+// Each decoder begins its batches on its own thread. One further thread ends all batches.
 TEST(device_admission, ConcurrentDecoders_AllBatchesAreAdmitted)
 {
     constexpr unsigned decoders = 4, batches = 500;
@@ -228,7 +227,7 @@ TEST(device_admission, ConcurrentDecoders_AllBatchesAreAdmitted)
     EXPECT_EQ(ended, decoders * batches);
 }
 
-TEST(device_admission, SameDevice_SharesOneAdmission)
+TEST(device_admission, SameDevice_ReturnsSameAdmission)
 {
     EXPECT_EQ(device_admission::of(0), device_admission::of(0));
     EXPECT_NE(device_admission::of(0), device_admission::of(1));

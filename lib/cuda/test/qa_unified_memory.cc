@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests of decoders on devices that share the memory of the host. The environment
- * variable GPUFEC_CARD_UNIFIED makes an emulated or a real device such a device. */
+ * variable GPUFEC_CARD_UNIFIED makes an emulated or a real device act as such a device.
+ */
 
 #include "testing/faulty_decoders.h"
 #include <algorithm>

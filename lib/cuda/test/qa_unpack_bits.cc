@@ -12,7 +12,7 @@
 
 using namespace gr::gpufec;
 
-TEST(unpack_bits, AnyLayout_EqualsHost)
+TEST(unpack_bits, AnyLayout_EqualsHostResult)
 {
     const auto& found = find_cuda_devices();
     if (found.devices.empty()) {

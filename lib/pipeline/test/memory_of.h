@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Access to a decoder's functions for the caller's memory, without pinning. */
+/* Gives tests access to the functions of memory_in_place, without pinning. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_MEMORY_OF_H
 #define INCLUDED_GPUFEC_PIPELINE_MEMORY_OF_H

@@ -200,7 +200,7 @@ TEST(pipeline, SlowDevice_WaitSleeps)
     p.release();
 }
 
-TEST(pipeline, NothingInFlight_WaitReturnsAtOnce)
+TEST(pipeline, NothingInFlight_WaitReturnsImmediately)
 {
     fake_decoder::control c;
     fake_pipeline p(fakes({ &c }), 1, {});
@@ -546,7 +546,7 @@ TEST(pipeline, AbandonedDevice_BorrowedOutputMemoryIsReplaced)
         EXPECT_FALSE(p.pin_output(ring.data(), ring.size(), {}));
         const int locked = gpu.locked;
         p.unpin_output(ring.data());
-        EXPECT_EQ(gpu.locked, locked); // the device may still write there
+        EXPECT_EQ(gpu.locked, locked); // the device may still write output
     }
 }
 
@@ -571,7 +571,7 @@ TEST(pipeline, FailedDevice_BorrowedOutputMemoryIsReplacedOnlyIfAbandoned)
     p.unpin_output(ring.data());
 }
 
-TEST(pipeline, DeviceMayWrite_BorrowedOutputMemoryStaysPinned)
+TEST(pipeline, DeviceThatMayStillWrite_KeepsOutputMemoryPinned)
 {
     fake_decoder::control c;
     std::array<std::byte, 1> ring{};
@@ -676,7 +676,8 @@ TEST(copy_past_caches, AnySizeAndAlignment_CopiesLikeMemcpy)
                     std::fill(to.begin(), to.end(), std::byte(0x55));
                     copy_past_caches(
                         to.data() + before, from.data() + first, count, whole_lines);
-                    EXPECT_EQ(to, wanted) << count << ' ' << first << ' ' << before;
+                    EXPECT_EQ(to, wanted)
+                        << count << " bytes, offsets " << first << " and " << before;
                 }
             }
         }

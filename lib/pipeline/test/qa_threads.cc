@@ -28,7 +28,7 @@ bool eventually(Condition&& condition)
     return condition();
 }
 
-TEST(worker_pool, EveryChunk_IsDoneOnce)
+TEST(worker_pool, EveryChunk_IsProcessedOnce)
 {
     for (const unsigned threads : { 1u, 2u, 5u }) {
         worker_pool pool(threads);
@@ -128,7 +128,7 @@ TEST(worker_pool, WorkQueued_DestructorReturns)
 }
 
 // A decoder's reset() must not wait for the chunks of dropped batches.
-TEST(worker_pool, DroppedChunks_AreNotDone)
+TEST(worker_pool, DroppedChunks_AreNotProcessed)
 {
     worker_pool pool(2);
     std::atomic<bool> go{ false };

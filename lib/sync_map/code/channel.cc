@@ -45,7 +45,7 @@ public:
         double largest = 0;
         for (const double p : start.probability) {
             if (!(p >= 0) || std::isinf(p)) {
-                refuse("start_prior", p, "allowed are finite weights, not negative");
+                refuse("start_prior", p, "allowed are finite weights of 0 or more");
             }
             largest = std::max(largest, p);
         }
@@ -164,16 +164,16 @@ bsid_model::bsid_model(double p_insert,
         refuse("p_insert", p_insert, "allowed are 0 to " + value_text(max_p_insert));
     }
     if (!(p_delete >= 0 && p_delete < 1)) {
-        refuse("p_delete", p_delete, "0 to below 1 is allowed");
+        refuse("p_delete", p_delete, "allowed are values from 0 to below 1");
     }
     if (!(1 - p_insert - p_delete > 0)) {
-        refuse("p_insert + p_delete", p_insert + p_delete, "below 1 is allowed");
+        refuse("p_insert + p_delete", p_insert + p_delete, "allowed are values below 1");
     }
     if (!(p_substitute >= 0 && p_substitute <= 1)) {
-        refuse("p_substitute", p_substitute, "0 to 1 is allowed");
+        refuse("p_substitute", p_substitute, "allowed are values from 0 to 1");
     }
     if (alphabet < 2 || alphabet > max_alphabet) {
-        refuse("alphabet", alphabet, "2 to 16 is allowed");
+        refuse("alphabet", alphabet, "allowed are 2 to 16");
     }
 }
 
@@ -231,7 +231,7 @@ drift_range drift_limits(const bsid_model& channel,
                          const drift_prior& start)
 {
     if (!(exclusion >= 1e-300 && exclusion < 1)) {
-        refuse("exclusion", exclusion, "above 0 and below 1 is allowed");
+        refuse("exclusion", exclusion, "allowed are values above 0 and below 1");
     }
     checked_size(symbols).within(0, 2 * sync_code::max_frame_bits, "symbols");
     drift_distribution phi(channel, symbols, start);

@@ -41,13 +41,13 @@ void check_shape(unsigned n, unsigned q, unsigned frame_symbols, unsigned alphab
     checked_size(n).within(1, sync_code::max_n, "n");
     checked_size(frame_symbols).within(1, sync_code::max_frame_symbols, "frame_symbols");
     if (alphabet < 2 || alphabet > bsid_model::max_alphabet) {
-        refuse("alphabet", alphabet, "2 to 16 is allowed");
+        refuse("alphabet", alphabet, "allowed are 2 to 16");
     }
     if (q < 2 || q > 65536 || !enough_words(n, q, alphabet)) {
         refuse("q",
                q,
-               "2 to 65536, and at most the number of words of n = " + std::to_string(n) +
-                   " channel symbols, is allowed");
+               "allowed are 2 to 65536, at most the number of words of n = " +
+                   std::to_string(n) + " channel symbols");
     }
     const auto bits = checked_size(n) * frame_symbols;
     bits.within(1, sync_code::max_frame_bits, "n * frame_symbols");
@@ -58,8 +58,8 @@ void check_shape(unsigned n, unsigned q, unsigned frame_symbols, unsigned alphab
 {
     refuse("size of codebook",
            size,
-           "frame_symbols * q rows of n symbols, " + std::to_string(needed) +
-               " in all, are needed");
+           "required are frame_symbols * q rows of n symbols, " + std::to_string(needed) +
+               " symbols in total");
 }
 
 std::size_t codebook_size(unsigned n, unsigned q, unsigned frame_symbols)
@@ -109,7 +109,7 @@ sync_code::sync_code(unsigned n,
         if (symbol >= alphabet) {
             refuse("codebook entry",
                    symbol,
-                   "0 to " + std::to_string(alphabet - 1) + " is allowed");
+                   "allowed are 0 to " + std::to_string(alphabet - 1));
         }
     }
     d_words = std::make_shared<const word_list>(std::move(words));
@@ -139,7 +139,7 @@ sync_code sync_code::from_file(const std::string& path,
         if (++read > most) {
             refuse("codebook",
                    '"' + path + '"',
-                   "longer than the " + std::to_string(most) +
+                   "the file is longer than the " + std::to_string(most) +
                        " characters allowed for " + std::to_string(needed) + " symbols");
         }
         comment = c != '\n' && (comment || c == '#');
@@ -150,7 +150,7 @@ sync_code sync_code::from_file(const std::string& path,
         if (!std::isxdigit(byte)) {
             refuse("codebook",
                    '"' + path + '"',
-                   std::string("'") + c + "' is none of the digits 0 to f");
+                   std::string("'") + c + "' is not a hexadecimal digit");
         }
         if (words.size() == needed) {
             refuse_size("above " + std::to_string(needed), needed);
@@ -203,14 +203,17 @@ sync_code codebook_marker(unsigned q,
                           std::uint64_t seed)
 {
     if (q < 2 || q > 65536 || (q & (q - 1)) != 0) {
-        refuse("q", q, "a power of two, 2 to 65536, is allowed");
+        refuse("q", q, "allowed are powers of two from 2 to 65536");
     }
     if (marker.find_first_not_of("01") != std::string::npos) {
-        refuse("marker", '"' + marker + '"', "a string of 0 and 1 is allowed");
+        refuse("marker",
+               '"' + marker + '"',
+               "allowed are strings of the characters 0 and 1");
     }
     const unsigned bits = __builtin_ctz(q);
-    const auto n = (checked_size(bits) + marker.size())
-                       .within(1, sync_code::max_n, "n, log2 q and the marker's size,");
+    const auto n =
+        (checked_size(bits) + marker.size())
+            .within(1, sync_code::max_n, "n, that is log2(q) plus the marker's length,");
     check_shape(n, q, frame_symbols, 2);
     std::mt19937_64 random(seed);
     word_list words;

@@ -21,8 +21,8 @@ bool keep_all(const setup& setup)
         refuse("storage",
                "global",
                "the branch metrics of a frame need " + std::to_string(needed >> 20) +
-                   " MiB, and the machine has " + std::to_string(there >> 20) +
-                   "; local is allowed");
+                   " MiB, but the machine has " + std::to_string(there >> 20) +
+                   " MiB; use storage local");
     }
     return setup.storage == sync_storage::global ||
            (setup.storage == sync_storage::automatic && needed <= there / 8);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The corridor form on the CPU, which is the decoder of Briffa (2014). Branch metrics are
- * computed for a limited range of drift changes. They are stored for a whole frame or
- * computed twice, once per direction. */
+ * computed for a limited range of drift changes, and are either stored for a whole frame
+ * or computed twice, once per direction. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H
@@ -13,8 +13,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! A decoder for one frame at a time. The class is not thread-safe; each thread has an
-//! object of its own.
+//! A decoder for one frame at a time. The class is not thread-safe; each thread needs its
+//! own object.
 class corridor_decoder
 {
 public:

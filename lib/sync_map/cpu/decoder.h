@@ -22,7 +22,7 @@ namespace gr::gpufec::sync_map {
 const lane_kernels& cpu_kernels(const std::string& variant = "");
 
 //! A decoder of the linear form for groups of up to lanes() frames. The class is not
-//! thread-safe; each thread has an object of its own.
+//! thread-safe; each thread needs its own object.
 class lane_group
 {
 public:
@@ -32,7 +32,8 @@ public:
 
     unsigned lanes() const { return d_kernel.lanes; }
 
-    //! Decodes \p count (1 to lanes()) contiguous frames.
+    //! Decodes \p count (1 to lanes()) frames, whose inputs, outputs and statuses are
+    //! contiguous.
     void decode(const std::byte* input,
                 unsigned count,
                 std::byte* output,

@@ -102,7 +102,7 @@ start_finder::found_at start_finder::centre(std::int64_t begin, double evidence)
              begin };
 }
 
-// Makes an attempt with the full window, up to the searched boundary.
+// Makes an attempt with the full window, up to the boundary that is searched for.
 template <class Real>
 start_finder::found_at
 start_finder::run_in_full(const item_span& items, std::int64_t place, unsigned warmup)
@@ -133,7 +133,7 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
     const std::int64_t n = d_setup.code.n();
     auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
     int window = std::min(2 * s.near_guess + 1, int(s.window));
-    // Item of the window's first drift at the searched boundary.
+    // Item of the window's first drift at the boundary that is searched for.
     auto begin = place - s.near_guess;
     double log_sum = -std::log(double(window)), evidence = 0;
     bool narrows = false;
@@ -207,7 +207,7 @@ start_finder::found_at start_finder::run(const item_span& items,
 }
 
 // Extracts a frame's window from α of the last attempt, scaled to sum 1; all 1 if α is 0
-// there.
+// in the whole window.
 template <class Real>
 void start_finder::cut(const found_at& found, double* start) const
 {

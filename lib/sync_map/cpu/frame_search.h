@@ -17,6 +17,7 @@ namespace gr::gpufec::sync_map {
 struct lane_kernels;
 
 //! Returns the channel symbols of all words, one word per lane; unused lanes hold zeros.
+//! Result: frame_symbols × groups of words × n × \p lanes.
 std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes);
 
 class start_finder
@@ -26,7 +27,7 @@ public:
     start_finder(const setup& setup, const lane_kernels& kernels);
 
     /*!
-     * \brief Searches boundary 0 of a frame around item \p guess.
+     * \brief Searches for boundary 0 of a frame around item \p guess.
      *
      * \param warmup number of symbols before the boundary at which the recursion
      *        begins, up to search.max_warmup
@@ -46,8 +47,8 @@ public:
                                double* start);
 
     /*!
-     * \brief Searches boundary 0 faster and less accurately than find(), to predict where
-     * other frames begin.
+     * \brief Searches for boundary 0 faster and less accurately than find(), to predict
+     * where other frames begin.
      *
      * Once the first symbols have shown roughly where the frame begins, the recursion
      * continues only with drifts near that place, and stops when the evidence is
@@ -59,7 +60,7 @@ public:
                                       unsigned warmup,
                                       double accepted);
 
-    //! Searches the beginning of a frame around item \p guess and writes the frame's
+    //! Searches for the beginning of a frame around item \p guess and writes the frame's
     //! input. Returns a header whose origin counts from the first item of \p items.
     boundary_match_header
     write(const item_span& items, std::int64_t guess, unsigned warmup, std::byte* frame);

@@ -92,7 +92,7 @@ private:
         return Up ? k : d_M - 1 - k;
     }
 
-    // ---- steps of a lattice for up to two branches at once ----
+    // ---- steps of a lattice for up to two branches at a time ----
 
     // Computes the rows of a node's children: upwards for prefixes and, by the transposed
     // operators, downwards for suffixes. If Before is true, insertions are first applied
@@ -166,7 +166,7 @@ private:
     }
 
     // Calls two(b) for each pair of children, because a step processes up to two branches
-    // at once, and one(b) for the last child if their number is odd.
+    // at a time, and one(b) for the last child if the number of children is odd.
     template <class Two, class One>
     static void in_pairs(unsigned children, Two&& two, One&& one)
     {
@@ -181,7 +181,7 @@ private:
 
     // ---- tries ----
 
-    // Chooses the rows of a node's children: a leaf has a row of its own, other nodes use
+    // Chooses the rows of a node's children: each leaf has its own row, other nodes use
     // scratch rows.
     void
     child_rows(const word_trie& t, const word_trie::node& node, vec* leaves, vec* scratch)
@@ -327,7 +327,7 @@ private:
             sum_words(t.suffix, t.prefix, d_prefix, i);
             merge_node<false>(t.suffix, t.suffix.nodes[0], i, 0, d_boundary, d_stack);
             scale_by(normalise(d_boundary, d_alpha + std::size_t(i + 1) * d_M));
-            // Saves logarithms: the product of four float sums fits in a double.
+            // One logarithm serves four sums, because their product fits in a double.
             if (sizeof(Metric) == 8 || i % 4 == 3) {
                 take_log();
             }

@@ -25,8 +25,8 @@ struct lane_frames {
     //! Number of symbols including the look-ahead. If this number exceeds the code's
     //! frame_symbols, the symbol indices repeat.
     unsigned symbols;
-    unsigned outputs; //!< number of symbols, from the first on, that get posteriors
-    unsigned window;  //!< number of drifts considered
+    unsigned outputs;           //!< number of symbols, from the first on, with posteriors
+    unsigned window;            //!< number of drifts considered
     double insertion, deletion; //!< weights of an insertion and a deletion (see setup)
     //! Transmission weights of row type: (n·symbols + window) × alphabet values. The
     //! first weights belong to the item at boundary 0 and the window's first drift.

@@ -12,7 +12,7 @@
 namespace gr::gpufec::sync_map {
 
 // Allocates a chunk. Requests huge pages and, where MADV_POPULATE_WRITE exists, populates
-// them at once, because the first access to a page is slow.
+// them immediately, because the first access to a page is slow.
 received_window::chunk received_window::make_chunk()
 {
     chunk made(static_cast<std::byte*>(std::aligned_alloc(chunk_bytes, chunk_bytes)));

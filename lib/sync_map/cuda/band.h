@@ -45,7 +45,8 @@ public:
         }
         enter.assign(drifts, least);
         for (unsigned t = 0; t < n; ++t) {
-            // Weight of the paths outside at row t, relative to that at the index's end.
+            // Weight of the paths outside the band at row t, relative to that at the
+            // index's end.
             const double part = std::pow(step, double(t) - n) / (1 - insertion);
             std::vector<double> above(drifts), below(drifts);
             above[drifts - 1] = 2;
@@ -67,10 +68,10 @@ public:
     //! that returns to this drift within the index.
     std::vector<double> enter;
 
-    /*! Estimates how many insertions and deletions a frame of \p symbols may have so that
-     * it loses at most the fraction \p lost of its weight. \p likely: weight of a
-     * received bit, relative to that of an insertion or a deletion, whichever is
-     * rarer. */
+    /*! Estimates how many insertions and deletions a frame of \p symbols symbols may have
+     * so that the frame loses at most the fraction \p lost of its weight. \p likely:
+     * weight of a received bit, relative to that of an insertion or a deletion, whichever
+     * is rarer. */
     double events_allowed(unsigned symbols, double lost, double likely) const
     {
         const unsigned middle = d_drifts / 2;

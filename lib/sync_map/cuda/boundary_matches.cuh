@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(boundary_match_threads)
 {
     const unsigned number =
         (blockIdx.x * blockDim.x + threadIdx.x) / boundary_match_parts + 1;
-    // Lanes without a boundary of their own compute the last boundary and store nothing.
+    // Lanes beyond the last boundary compute the last boundary and store nothing.
     const unsigned f = min(number, g.frames - 1);
     std::byte* const next = output + f * g.output_bytes;
     const std::byte* const before = next - g.output_bytes;

@@ -26,7 +26,7 @@ struct sync_geometry {
     std::uint32_t frames;
     bool soft_input, priors, drifts, boundary_matches;
     sync_output output;
-    unsigned positive_bit; //!< the bit that a positive LLR means
+    unsigned positive_bit; //!< the bit value that a positive LLR indicates
     std::uint32_t symbol_bytes;
     //! Sizes of a frame's input and output, and offsets of the arrays in each, in bytes.
     std::size_t input_bytes, start_at, end_at, priors_at, items_at;
@@ -79,7 +79,7 @@ struct frame_input {
     {
     }
 
-    //! Takes items that are not part of a frame's input, with a header of their own.
+    //! Uses items that are not part of a frame's input, with a separate header.
     __device__ frame_input(const std::byte* items, const frame_header& where)
         : data(items), header(where), valid(true)
     {
@@ -202,7 +202,7 @@ __device__ T warp_sum(T x)
     return x;
 }
 
-// Four values that are read or written at once.
+// Four values that are read or written by one instruction.
 template <class T>
 struct alignas(16) four {
     T v[4];
@@ -313,8 +313,8 @@ inline __device__ void block_sync()
     }
 }
 
-// Returns the sum of \p x over all threads of a block to each thread. \p scratch: 32
-// values. Blocks consist of whole warps.
+// Returns, to each thread of a block, the sum of \p x over all threads of the block.
+// \p scratch: 32 values. Blocks consist of whole warps.
 template <class T>
 __device__ T block_sum(T x, T* scratch)
 {
@@ -331,8 +331,8 @@ __device__ T block_sum(T x, T* scratch)
                                                        : T(0));
 }
 
-// Returns the maximum of \p x, which must be >= 0, over all threads of a block to each
-// thread. \p scratch: 32 values. Blocks consist of whole warps.
+// Returns, to each thread of a block, the maximum of \p x, which must be >= 0, over all
+// threads of the block. \p scratch: 32 values. Blocks consist of whole warps.
 template <class T>
 __device__ T block_max(T x, T* scratch)
 {
@@ -388,7 +388,7 @@ __device__ unsigned warp_argmax(T& best, unsigned at)
     return at;
 }
 
-// Returns the index of the first maximum of \p values to each thread of a block.
+// Returns, to each thread of a block, the index of the first maximum of \p values.
 // \p scratch: 64 values.
 template <class T>
 __device__ unsigned block_argmax(const T* values, unsigned count, double* scratch)
@@ -421,7 +421,7 @@ __device__ unsigned block_argmax(const T* values, unsigned count, double* scratc
 // of two, so that scaling does not round.
 struct row_scale {
     long long exponent = 0;
-    bool alive = true; // no row was all zeros
+    bool alive = true; // whether no row was all zeros
 
     // Returns the factor that brings a row's sum or maximum to between 1 and 2.
     template <class T>

@@ -29,17 +29,15 @@ public:
           d_kernels(kernels_of(d_rows))
     {
         if (setup.code.n() > unsigned(longest_word)) {
-            refuse("n",
-                   setup.code.n(),
-                   "up to 256 is allowed with the corridor form on CUDA");
+            refuse("n", setup.code.n(), "form corridor on CUDA allows up to 256");
         }
         std::size_t free = 0, total = 0;
-        check(cudaMemGetInfo(&free, &total), "device memory");
+        check(cudaMemGetInfo(&free, &total), "query of device memory");
         const auto stored_bytes = work_of(1, true);
         if (setup.storage == sync_storage::global && stored_bytes > free) {
             throw std::runtime_error("storage global needs " +
                                      std::to_string(stored_bytes >> 20) +
-                                     " MiB per frame; the CUDA device has " +
+                                     " MiB per frame, but the CUDA device has " +
                                      std::to_string(free >> 20) + " MiB free");
         }
         d_keep = setup.storage == sync_storage::global ||

@@ -69,7 +69,7 @@ template <int N, class Lattice>
 struct corridor_items {
     std::int32_t* symbol;   // received symbol; with N > 0 a mask: all ones for a 1
     Lattice *match, *other; // weights; with N > 0 the weights of a sent 1 and a sent 0
-    bool clean;             // each item weighs 1 for one symbol and 0 for all others
+    bool clean; // whether each item weighs 1 for one symbol and 0 for all others
 
     // Returns the number of elements of each array.
     static __host__ __device__ unsigned count(const sync_geometry& g, unsigned batch)

@@ -36,8 +36,8 @@ struct sync_slot : device_slot {
     buffer<std::byte> input, output;
     buffer<sync_status> status;
     buffer<std::byte> work;
-    // Complete inputs of frames, which kernels write in a search for the beginnings of
-    // frames, and for placed frames (see setup.h); otherwise empty.
+    // Complete inputs of frames, written by the kernels that search for the beginnings of
+    // frames or copy placed frames (see setup.h); empty without such kernels.
     buffer<std::byte> found;
 };
 
@@ -78,7 +78,7 @@ private:
             ends = setup.start;
             ends.insert(ends.end(), setup.end.begin(), setup.end.end());
         }
-        return uploaded(ends, "metrics to the device");
+        return uploaded(ends, "copy of metrics");
     }
 
     // Copies the table and the items of placed frames to the device, unless kernels can
@@ -98,8 +98,8 @@ private:
         return input;
     }
 
-    // Copies the table and the items of searching frames in the same way, and returns the
-    // address of their input.
+    // Copies the table and the items of searching frames like bring_in_placed(), and
+    // returns the address of their input.
     const std::byte*
     bring_in_search(sync_slot& s, const job& job, const batch_memory& memory)
     {
@@ -210,9 +210,9 @@ std::size_t traits::cuda_batch(const setup& s, const run_options& run, int devic
     const auto input = s.search ? s.code.frame_bits() * s.item_bytes() : s.input_bytes();
     const auto by_host = std::clamp<std::size_t>(
         2 * page_locked_bytes / run.slots / (input + s.output_bytes()), 1, 1 << 14);
-    // A wave is the number of frames that a device decodes at once. A batch of one wave
-    // or more is a multiple of waves, because a few frames more would take as long as
-    // another wave.
+    // A wave is the number of frames that a device decodes concurrently. A batch of one
+    // wave or more is a multiple of waves, because a few additional frames would take as
+    // long as another wave.
     const auto wave = frames_of_a_wave(s, device);
     return wave <= by_host ? by_host / wave * wave : by_host;
 }

@@ -17,7 +17,7 @@ struct row_layout {
     unsigned window, frames;
     int first; // first drift of the window
     unsigned frame_bits;
-    bool ends; // all frames have the same end metrics
+    bool ends; // whether all frames have the same end metrics
     unsigned item_bytes;
     std::size_t start_at, end_at, items_at, input_bytes;
 };

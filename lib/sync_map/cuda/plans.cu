@@ -76,12 +76,12 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device)
     if (setup.form == sync_form::corridor &&
         (setup.receiver != sync_receiver::corridor || setup.state_threshold > 0 ||
          setup.lattice_threshold > 0)) {
-        throw std::runtime_error("receivers other than corridor, and thresholds, require "
+        throw std::runtime_error("thresholds and receivers other than corridor require "
                                  "backend cpu");
     }
     if (setup.form == sync_form::corridor && has_likelihoods(setup)) {
-        throw std::runtime_error("soft_input float with an alphabet of more than 2 and "
-                                 "form corridor requires backend cpu");
+        throw std::runtime_error("form corridor with soft_input float and an alphabet of "
+                                 "more than 2 requires backend cpu");
     }
     return with_precision(setup.precision, [&](auto row, auto metric) {
         return make_launch_plan<decltype(row), decltype(metric)>(setup, device);

@@ -22,7 +22,7 @@ sync_geometry make_geometry(const setup& setup);
 
 inline cuda::buffer<std::uint32_t> upload(const std::vector<std::uint32_t>& words)
 {
-    return cuda::uploaded(words, "codebook to the device");
+    return cuda::uploaded(words, "copy of a codebook");
 }
 
 //! Device memory of a batch's launch, and the stream of the launch.
@@ -40,7 +40,7 @@ class launch_plan
 {
 public:
     virtual ~launch_plan() = default;
-    //! Returns the bytes of work memory in a slot, for batches of up to \p frames.
+    //! Returns the bytes of work memory in a slot, for batches of up to \p frames frames.
     virtual std::size_t work_bytes(std::size_t frames) const = 0;
     virtual void launch(sync_geometry g, const launch_memory& memory) const = 0;
 };
@@ -60,7 +60,7 @@ public:
     }
     std::size_t used() const { return d_used; }
 
-    //! Returns the bytes that \p carve(carver&) takes.
+    //! Returns the number of bytes that \p carve(carver&) needs.
     template <class Carve>
     static std::size_t bytes_of(Carve&& carve)
     {
@@ -94,10 +94,11 @@ public:
 template <class Real>
 std::unique_ptr<linear_fallback> make_linear_fallback(const setup& setup, int device);
 
-//! Returns the first of the plans below that accepts a setup.
+//! Returns the first of the plans below that supports a setup.
 std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device);
 
-// These functions return nullptr if their kernels do not suit a setup or a device.
+// The following functions return nullptr if their kernels do not support a setup or a
+// device.
 
 //! Linear form, words of ten bits in float: tries in a band of drifts.
 std::unique_ptr<launch_plan> make_banded_lattice_plan(const setup& setup, int device);
@@ -117,8 +118,8 @@ std::unique_ptr<launch_plan> make_linear_plan(const setup& setup, int device);
 template <class Lattice, class Metric>
 std::unique_ptr<launch_plan> make_corridor_plan(const setup& setup, int device);
 
-//! Returns the number of frames that a device decodes at once with the trie lattice, or 1
-//! if a setup does not use it.
+//! Returns the number of frames that a device decodes concurrently with the trie lattice,
+//! or 1 if a setup does not use the trie lattice.
 std::size_t frames_of_a_wave(const setup& setup, int device);
 
 //! Launch plan of the search for the beginnings of a stream's frames.

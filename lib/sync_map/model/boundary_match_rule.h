@@ -3,7 +3,9 @@
 
 /* The arithmetic of boundary matches: comparisons of the metrics of two consecutive
  * frames of a stream at their common boundary. For the same metrics, the CPU and the GPU
- * get bit-identical results, so that both choose the same frames to be decoded again. */
+ * obtain bit-identical results, so that both select the same frames for a second
+ * decoding.
+ */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCH_RULE_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCH_RULE_H

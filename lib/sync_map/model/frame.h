@@ -140,8 +140,8 @@ void write_placed(const setup& setup,
                   std::vector<double>& end,
                   std::byte* frame);
 
-//! Writes the complete input of a frame of \p count items in framed mode. A frame that
-//! cannot be decoded, see length_of_frame(), gets a negative length.
+//! Writes the complete input of a frame of \p count items in framed mode. The length in
+//! the header is negative if the frame cannot be decoded; see length_of_frame().
 void write_framed(const setup& setup,
                   const void* items,
                   std::size_t count,

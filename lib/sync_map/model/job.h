@@ -20,7 +20,7 @@ struct job {
     //! Number of warm-up symbols of searching frames, at most search.max_warmup.
     unsigned warmup = 0;
     bool placed = false; //!< whether the input contains a placed_frame for each frame
-    //! Whether the items are in the caller's memory; the table is in the slot then.
+    //! Whether the items are in the caller's memory and only the table is in the slot.
     bool borrowed = false;
 };
 

@@ -437,7 +437,7 @@ map_problem frame_problem(const sync_code& code,
     }
     const int end = int(received.size()) - int(code.frame_bits());
     if (!window.contains(0) || !window.contains(end)) {
-        refuse("drift at the frame's end", end, "it must lie in the window");
+        refuse("drift at the frame's end", end, "the drift must be in the window");
     }
     p.start.assign(window.size(), 0);
     p.start[-window.first] = 1;
@@ -448,7 +448,7 @@ map_problem frame_problem(const sync_code& code,
 
 namespace {
 
-// Steps to the next message; returns false after the last.
+// Replaces \p message by the next message; returns false after the last message.
 bool next_message(std::vector<unsigned>& message, unsigned q)
 {
     for (auto& D : message) {

@@ -21,7 +21,7 @@ bool power_of_two(unsigned q) { return (q & (q - 1)) == 0; }
 void check_threshold(const std::string& name, double value)
 {
     if (!(value >= 0 && value < 1)) {
-        refuse(name, value, "0 to below 1 is allowed");
+        refuse(name, value, "allowed are values from 0 to below 1");
     }
 }
 
@@ -29,7 +29,7 @@ void check_prior(const std::string& end, const drift_prior& prior)
 {
     const int limit = drift_prior::max_first;
     if (prior.first < -limit || prior.first > limit) {
-        refuse(end + "_first", prior.first, "-1048576 to 1048576 is allowed");
+        refuse(end + "_first", prior.first, "allowed are -1048576 to 1048576");
     }
     const auto name = end + "_prior";
     checked_size(prior.probability.size())
@@ -149,7 +149,7 @@ start_search make_search(const sync_options& o)
     s.first = -int(std::ceil(beyond + std::max(0.0, before.mean)));
     s.window = int(std::ceil(beyond + std::max(0.0, -before.mean))) - s.first + 1;
     // The warm-up is assumed to carry 55 bits of evidence. Identifying one of `window`
-    // drifts takes log2(window) bits, and an error probability of 1/1000 takes 10 more.
+    // drifts requires log2(window) bits; an error probability of 1/1000 requires 10 more.
     s.decision_symbols =
         unsigned(std::ceil(s.warmup * (std::log2(double(s.window)) + 10) / 55));
     s.first_look = (s.decision_symbols + 1) / 2;
@@ -198,21 +198,21 @@ void check_options(const sync_options& o)
     if (o.code.alphabet() != o.channel.alphabet()) {
         refuse("alphabet of the channel",
                o.channel.alphabet(),
-               "that of the code, " + std::to_string(o.code.alphabet()) + ", is allowed");
+               "the code has " + std::to_string(o.code.alphabet()) + " channel symbols");
     }
     if (o.output == sync_output::llr && !power_of_two(o.code.q())) {
-        refuse("output", "llr", "it is allowed where q is a power of two");
+        refuse("output", "llr", "LLRs require that q is a power of two");
     }
     if (!(o.exclusion >= 1e-15 && o.exclusion < 1)) {
-        refuse("exclusion", o.exclusion, "1e-15 to below 1 is allowed");
+        refuse("exclusion", o.exclusion, "allowed are values from 1e-15 to below 1");
     }
     if (o.change_first > 0 || o.change_first < -int(o.code.n())) {
-        refuse("mn_min", o.change_first, "-n to 0 is allowed");
+        refuse("mn_min", o.change_first, "allowed are -n to 0");
     }
     if (o.change_last < 0 || o.change_last > int(drift_range::max_size)) {
         refuse("mn_max",
                o.change_last,
-               "0 to " + std::to_string(drift_range::max_size) + " is allowed");
+               "allowed are 0 to " + std::to_string(drift_range::max_size));
     }
     checked_size(o.lookahead).within(0, sync_options::max_lookahead, "lookahead");
     checked_size(o.acquire).within(0, sync_options::max_acquire, "acquire");
@@ -222,7 +222,7 @@ void check_options(const sync_options& o)
     check_prior("start", o.start);
     check_prior("end", o.end);
     if (o.form == sync_form::linear) {
-        const std::string allowed = "it is allowed with form corridor";
+        const std::string allowed = "allowed only with form corridor";
         if (o.receiver != sync_receiver::corridor) {
             refuse("receiver",
                    o.receiver == sync_receiver::lattice ? "lattice" : "trellis",
@@ -236,12 +236,12 @@ void check_options(const sync_options& o)
         }
     }
     if (o.mode == sync_mode::stream && o.priors) {
-        refuse("mode", "stream", "priors of symbols are allowed in framed mode");
+        refuse("mode", "stream", "priors of symbols require framed mode");
     }
     if (o.mode == sync_mode::stream && (!begins_at_0(o) || !o.end.probability.empty())) {
         refuse(begins_at_0(o) ? "end_prior" : "start_prior",
                "given",
-               "it is allowed in framed mode; see acquire");
+               "priors of the drift require framed mode; use acquire in a stream");
     }
 }
 
@@ -287,21 +287,21 @@ setup make_setup(const sync_options& o)
     const unsigned before = o.mode == sync_mode::stream ? -window.first : 0;
     const auto boundaries = checked_size(symbols) + 1;
     (boundaries * window.size())
-        .within(1, max_metrics, "drifts times frame_symbols and lookahead");
+        .within(1, max_metrics, "drifts * (frame_symbols + lookahead + 1)");
     if (o.mode == sync_mode::stream && o.acquire > 0) {
         // The search for the first boundary covers one frame's items at a time.
         const auto span = std::min(o.acquire, o.code.frame_bits());
         (boundaries * (checked_size(window.size()) + span))
             .within(1,
                     max_metrics,
-                    "drifts and acquire (or a frame, if that is less), times "
-                    "frame_symbols and lookahead");
+                    "(drifts + min(acquire, n * frame_symbols)) * "
+                    "(frame_symbols + lookahead + 1)");
     }
     const auto search = make_search(o);
     const auto change = change_limits(o);
     if (o.form == sync_form::corridor) {
         (checked_size(window.size()) * change.size())
-            .within(1, max_metrics, "drifts times mn_min to mn_max");
+            .within(1, max_metrics, "drifts * (mn_max - mn_min + 1)");
     }
     return {
         o.code,

@@ -90,7 +90,7 @@ struct boundary_match_header {
     std::uint32_t found; //!< 1 if the evidence was accepted or the frame did not search
     //! Whether the frame was compared with the previous frame of the batch.
     std::uint32_t compared = 0;
-    boundary_match to_previous{}; //!< result of comparing with the previous frame
+    boundary_match to_previous{}; //!< result of the comparison with the previous frame
     std::uint32_t unused = 0;
 };
 static_assert(sizeof(boundary_match_header) % 16 == 0,
@@ -138,7 +138,7 @@ struct setup {
     //! the options give a prior of the drift at either end of a frame, the factor is 1,
     //! because the prior already weighs such paths.
     double item_weight;
-    unsigned positive_bit; //!< the bit that a positive value of sync_output::llr means
+    unsigned positive_bit; //!< the bit value that a positive LLR indicates
     start_search search;   //!< search for the beginnings of frames; empty: no search
     //! Whether the output also contains a boundary_match_header and its metrics.
     bool boundary_matches = false;
@@ -233,7 +233,7 @@ struct setup {
 //! Table entry of a frame in a batch of a stream whose frames search.
 struct stream_piece {
     std::int32_t whole; //!< index among the whole inputs; negative: the frame searches
-    std::int32_t guess; //!< item of the batch around which boundary 0 is searched
+    std::int32_t guess; //!< item of the batch around which boundary 0 is searched for
 };
 
 //! Table entry of a frame in a batch whose frames differ only in their items.
@@ -271,8 +271,8 @@ drift_range decoder_window(const sync_options& options);
 
 setup make_setup(const sync_options& options);
 
-//! Calls \p action with two values of the types that \p precision has for lattice rows
-//! and for metrics.
+//! Calls \p action with two values, whose types are those of lattice rows and of metrics
+//! in this precision.
 template <class Action>
 auto with_precision(sync_precision precision, Action&& action)
 {

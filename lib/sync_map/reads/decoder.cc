@@ -4,8 +4,8 @@
 /* Decodes several reads (received copies) of each frame, one read per step. The priors of
  * a read come from the reads that were decoded before. A batch contains one read of each
  * of its frames; the frames may be at different steps. Frames finish in order, because
- * all need the same number of steps. If each frame has one read, an ordinary decoder
- * decodes it.
+ * all frames need the same number of steps. If each frame has one read, an ordinary
+ * decoder decodes the frames.
  */
 
 #include "common/checked_size.h"
@@ -241,8 +241,8 @@ private:
         if (bytes > memory) {
             refuse("reads",
                    d_options.reads,
-                   "allowed are fewer: a frame may need at most a quarter of the "
-                   "machine's memory");
+                   "allowed are fewer, because a frame must not need more than a quarter "
+                   "of the machine's memory");
         }
         return std::min<double>(memory, 2u << 30) / bytes;
     }
@@ -310,8 +310,8 @@ private:
                 moved = true;
             }
         }
-        // Submits an incomplete batch if no further frame can join, or if the caller has
-        // flushed.
+        // Submits an incomplete batch if no further frame can be added, or if the caller
+        // has called flush().
         const bool last = d_finishing || full() || d_ended < d_flushed;
         if (last && d_waiting.empty() && !d_in_flight.empty()) {
             d_decoder->flush();
@@ -378,7 +378,7 @@ private:
     frame_scratch d_scratch;
     std::unique_ptr<work> d_open; // the frame whose reads are being pushed
     works d_waiting, d_in_flight, d_decoded, d_spare;
-    bool d_emitted = false; // the first frame of d_decoded has been pulled
+    bool d_emitted = false; // whether the first frame of d_decoded has been pulled
     bool d_finishing = false;
     // Counts of frames: complete, decoded, and complete at the last flush().
     std::uint64_t d_whole = 0, d_ended = 0, d_flushed = 0;
@@ -392,7 +392,7 @@ void check_reads(const sync_reads_options& o)
     checked_size(o.reads).within(1, sync_reads_options::max_reads, "reads");
     checked_size(o.passes).within(1, sync_reads_options::max_passes, "passes");
     if (o.reads > 1 && o.mode != sync_mode::framed) {
-        refuse("reads", o.reads, "more than one are allowed in framed mode");
+        refuse("reads", o.reads, "several reads require framed mode");
     }
 }
 

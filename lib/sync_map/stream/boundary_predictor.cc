@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Predicts beginnings of frames from anchors, which are searched on the CPU. */
+/* Predicts beginnings of frames from anchors, which the CPU searches for. */
 
 #include "boundary_predictor.h"
 #include <algorithm>

@@ -13,8 +13,8 @@ namespace gr::gpufec::sync_map {
 
 /*!
  * \brief Predictor of the beginnings of frames from the beginning of an earlier frame,
- * the anchor. Each anchor is itself searched around the place that the previous anchor
- * predicts.
+ * the anchor. Each anchor is itself found by a search around the place that the previous
+ * anchor predicts.
  *
  * Anchors are the frames whose number is a multiple of search.anchors. Anchors are fixed,
  * so that a guess does not depend on the progress of decoding.
@@ -27,14 +27,14 @@ public:
     //! Restarts the prediction at a frame with known origin (received item at boundary 0
     //! and drift 0).
     void begin(std::uint64_t frame, std::int64_t origin);
-    //! Predicts the origin of a frame from the last anchor that was searched, or else
-    //! from the frame of begin().
+    //! Predicts the origin of a frame from the last anchor that was found, or else from
+    //! the frame of begin().
     std::int64_t expected(std::uint64_t frame) const;
-    //! Searches the anchors up to the frame, then returns expected(). Frames must be
+    //! Searches for the anchors up to the frame, then returns expected(). Frames must be
     //! passed in ascending order.
     std::int64_t guess(std::uint64_t frame, const stream_cutter& stream);
-    //! Searches a frame around \p guess with the parameters of a batch decoder and the
-    //! default warm-up, and returns its origin.
+    //! Searches for the beginning of a frame around \p guess with the parameters of a
+    //! batch decoder and the default warm-up, and returns the frame's origin.
     std::int64_t find(std::int64_t guess, const stream_cutter& stream);
 
     //! Returns how many items before the guessed origin a search may read.

@@ -69,7 +69,7 @@ std::size_t sync_decoder_impl::pull(output_items out)
     require(out.size() >= n,
             "size of output",
             out.size(),
-            "at least " + std::to_string(n) + " items, those of a frame");
+            "at least " + std::to_string(n) + " items, the output of a frame");
     frame f;
     if (!pull(f)) {
         return 0;

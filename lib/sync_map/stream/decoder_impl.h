@@ -4,8 +4,8 @@
 /* The part of sync_decoder that its modes share: returns decoded frames in order, and
  * changes the channel between frames.
  *
- * framed_decoder.cc has the mode with marks. unmarked_decoder.cc has streams without
- * marks, which sequential_frames.h or searching_frames.cc cuts into frames. */
+ * framed_decoder.cc decodes frames that the caller marks. unmarked_decoder.cc decodes
+ * streams, which sequential_frames.h or searching_frames.cc cuts into frames. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_DECODER_IMPL_H

@@ -58,7 +58,8 @@ public:
     {
         items.require(expected_type());
         const auto count = items.size();
-        // Items of an incomplete frame do not reach the pipeline, which would check this.
+        // This check is needed here, because an incomplete frame's items do not reach the
+        // pipeline.
         d_pipeline.require_this_process();
         const std::size_t most = d_setup->max_items;
         const auto size = d_setup->item_bytes();
@@ -240,7 +241,7 @@ private:
     std::size_t d_items = 0; // number of items of the placed frames in the open slot
     std::size_t d_have = 0;  // number of items of the open frame
     std::vector<std::byte> d_part; // items of the open frame, unless they are borrowed
-    bool d_too_long = false;       // the open frame is borrowed and too long
+    bool d_too_long = false;       // whether the open frame is borrowed and too long
 };
 
 } // namespace

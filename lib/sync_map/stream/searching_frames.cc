@@ -139,8 +139,8 @@ public:
 private:
     struct in_flight {
         std::uint64_t number;
-        std::int64_t origin; // item at boundary 0 and drift 0; a guess if the beginning
-                             // of the frame is searched
+        std::int64_t origin; // item at boundary 0 and drift 0; a guess if the frame
+                             // searches for its beginning
         bool whole, again;   // whether the input is complete; whether the frame is
                              // decoded again
     };
@@ -270,7 +270,7 @@ private:
     // Returns whether the next frame to be cut begins where the forward recursion ends.
     bool carries() const { return d_carried || d_next < d_searching; }
 
-    // Returns the origin of the next frame to be cut, as far as it is known.
+    // Returns the origin of the next frame to be cut, or a guess of that origin.
     std::int64_t next_origin() const
     {
         return carries() ? d_cutter.origin() : d_predictor.expected(d_next);
@@ -409,10 +409,10 @@ private:
         return r;
     }
 
-    // Counts failed boundary matches over periods. Once a period has 16 matches: if more
-    // than half of them failed, frames stop searching. If more than 1 % failed, and the
-    // period has 8 failures or 1000 matches, the warm-up is set to its maximum. A period
-    // ends when the warm-up changes or after 10000 matches.
+    // Counts failed boundary matches over periods. In a period of 16 matches or more,
+    // frames stop searching if more than half of the matches failed. The warm-up is set
+    // to its maximum if more than 1 % failed and the period has 8 failures or 1000
+    // matches. A period ends when the warm-up changes or after 10000 matches.
     void judge_boundary_matches()
     {
         d.d_links_failed = d_failed_before + d_results.failed();
@@ -450,8 +450,7 @@ private:
         if (!std::exchange(d.d_reported_sequential, true)) {
             d.log(log_level::warning,
                   "the beginnings of most frames cannot be estimated independently: one "
-                  "thread "
-                  "decodes one frame after the other");
+                  "thread decodes the frames one after the other");
         }
     }
 
@@ -462,10 +461,10 @@ private:
     unsigned d_warmup;
     std::uint64_t d_next;      // number of the next frame to be cut
     std::uint64_t d_searching; // number of the first frame that searches
-    bool d_carried = false;    // frames no longer search; see carry_frames_forward()
-    bool d_in_place = false;   // results point into the memory of the oldest slot
-    bool d_no_more = false;    // the stream ended and no further frame can be cut
-    bool d_emitted = false;    // the oldest result has been pulled
+    bool d_carried = false;    // whether carry_frames_forward() has been called
+    bool d_in_place = false;   // whether results point into the memory of the oldest slot
+    bool d_no_more = false; // whether the stream ended and no frame can be cut any more
+    bool d_emitted = false; // whether the oldest result has been pulled
     // Values of d_results.boundary_matches() and d_results.unproven() when
     // judge_boundary_matches() last began a new period, and the number of failed matches
     // with earlier channels.

@@ -204,7 +204,7 @@ void stream_cutter::begin_after(const frame_ends& before)
 }
 
 // Finds the first boundary. All frame boundaries in the items are equally likely, so the
-// search covers ranges of one frame's length in order. It stops at the first range whose
+// search covers ranges of one frame's length in order, and stops at the first range whose
 // most likely offset is locked. If there is no such range, the most likely offset of all
 // ranges is used.
 void stream_cutter::acquire()

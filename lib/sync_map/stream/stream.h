@@ -97,7 +97,7 @@ private:
     void acquire();
     struct boundary {
         int offset;
-        double log_probability; // log-likelihood ratio to random items, nats per item
+        double log_probability; // log-likelihood ratio of code to random items, nats/item
     };
     boundary most_likely_boundary(unsigned first, unsigned last);
     void fill(const setup& setup,
@@ -108,11 +108,11 @@ private:
     void advance(const std::byte* frame);
     void erase(std::byte* to, std::int64_t count) const;
 
-    // Decoder and buffers for the search of the first boundary.
+    // Decoder and buffers for the search for the first boundary.
     struct search {
         search(setup wide, const lane_kernels& kernels);
 
-        // Setup whose window holds the drifts of all offsets searched at once.
+        // Setup whose window holds the drifts of all offsets of one search range.
         const setup wide;
         lane_group group;
         host_memory input, output;

@@ -29,7 +29,7 @@ public:
     virtual bool decoded() const = 0;
     //! Returns whether a frame can be pulled.
     virtual bool ready() = 0;
-    //! Gets the next frame in order. Returns false if that frame is not decoded yet.
+    //! Writes the next frame in order to \p f. Returns false if it is not decoded yet.
     virtual bool pull(sync_decoder::frame& f) = 0;
     //! Drops the frames that have been pulled.
     virtual void release_emitted() = 0;

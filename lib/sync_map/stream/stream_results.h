@@ -24,7 +24,7 @@ struct stream_frame {
     double bound = 0; //!< bound on errors of posteriors; see sync_decoder::frame::bound
     //! Whether the batch decoder compared the frame with the previous frame.
     bool compared = false;
-    boundary_match to_previous{}; //!< result of comparing with the previous frame
+    boundary_match to_previous{}; //!< result of the comparison with the previous frame
 };
 
 /*!
@@ -92,7 +92,7 @@ private:
         long from = -1;
         // Version of the previous frame with which this frame was compared; −1: none.
         long compared_with = -1;
-        bool matches = false;    // whether the match with the previous frame holds
+        bool matches = false;    // whether the boundary match succeeded
         bool redecoding = false; // whether another decoding of the frame is outstanding
 
         frame_ends ends(const setup& s) const

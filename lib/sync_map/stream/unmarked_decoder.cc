@@ -36,7 +36,8 @@ public:
     {
         items.require(expected_type());
         const auto count = items.size();
-        // Items of an incomplete frame do not reach the pipeline, which would check this.
+        // This check is needed here, because an incomplete frame's items do not reach the
+        // pipeline.
         d_pipeline.require_this_process();
         if (d_next || capacity() < count) {
             advance();
@@ -132,7 +133,7 @@ public:
 private:
     [[noreturn]] static void refuse_frames()
     {
-        throw std::logic_error("frames of a stream are not pushed one by one");
+        throw std::logic_error("a decoder of a stream accepts items, not frames");
     }
 
     void begin_channel() override

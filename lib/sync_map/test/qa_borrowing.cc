@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of sync_decoder with borrowed input: items that it reads from the caller's memory
- * in place. */
+/* Tests of sync_decoder with borrowed input: items that the decoder reads in place, in
+ * the caller's memory. */
 
 #include "pipeline/test/memory_of.h"
 #include "qa_stream_support.h"
@@ -149,8 +149,10 @@ TEST(sync_decoder_borrowing, BorrowedFrames_DecodeAsPushed)
                  { std::size_t(1), count / 5, count / 2, ~std::size_t(0) }) {
                 const auto borrowed = decode_borrowed_frames(
                     small_batches(o, batch, slots), data.received, until);
-                EXPECT_EQ(borrowed.values, pushed.values) << batch << ' ' << until;
-                EXPECT_EQ(borrowed.valid, pushed.valid) << batch << ' ' << until;
+                EXPECT_EQ(borrowed.values, pushed.values)
+                    << "batch " << batch << ", borrowed up to " << until;
+                EXPECT_EQ(borrowed.valid, pushed.valid)
+                    << "batch " << batch << ", borrowed up to " << until;
             }
         }
     }
@@ -190,9 +192,12 @@ TEST(sync_decoder_borrowing, BorrowedStream_DecodesAsPushed)
                 finish(*decoder, [&] { take_all<float>(*decoder, borrowed); });
                 ring.release_borrowed();
                 EXPECT_TRUE(ring.over() || ring.back() == items.size());
-                EXPECT_EQ(borrowed.values, pushed.values) << batch << ' ' << until;
-                EXPECT_EQ(borrowed.begins, pushed.begins) << batch << ' ' << until;
-                EXPECT_EQ(borrowed.locked, pushed.locked) << batch << ' ' << until;
+                EXPECT_EQ(borrowed.values, pushed.values)
+                    << "batch " << batch << ", borrowed up to " << until;
+                EXPECT_EQ(borrowed.begins, pushed.begins)
+                    << "batch " << batch << ", borrowed up to " << until;
+                EXPECT_EQ(borrowed.locked, pushed.locked)
+                    << "batch " << batch << ", borrowed up to " << until;
             }
         }
     }

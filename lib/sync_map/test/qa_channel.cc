@@ -26,7 +26,7 @@ std::string refusal(Action&& action)
     return "";
 }
 
-TEST(sync_channel, BadParameter_IsRefusedByName)
+TEST(sync_channel, InvalidParameter_ErrorNamesParameter)
 {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     EXPECT_NE(refusal([&] { bsid_model(-0.1, 0); }).find("p_insert is -0.1"),
@@ -99,7 +99,7 @@ TEST(sync_channel, TestVectors_HaveExpectedDriftLimits)
 {
     const auto all = read_sync_vectors({ "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
     }
     for (const auto& v : all) {
         const auto N = v.code.frame_symbols();
@@ -221,7 +221,7 @@ TEST(sync_channel, SimulatedChannel_FollowsModel)
               bsid_channel(model, 7).send({ 0, 1, 2, 3, 0, 1, 2, 3 }));
 }
 
-TEST(sync_code, BadCodebook_IsRefusedByName)
+TEST(sync_code, InvalidCodebook_ErrorNamesParameter)
 {
     const auto make = [](unsigned n, unsigned q, unsigned N, auto words) {
         return refusal([&] { sync_code(n, q, N, words); });
@@ -244,7 +244,7 @@ TEST(sync_code, BadCodebook_IsRefusedByName)
               "n * q * frame_symbols is 68719476736: allowed are 1 to 268435456");
     EXPECT_NE(refusal([] {
                   codebook_marker(4, 1, std::string(4095, '0'));
-              }).find("the marker's size, is 4097: allowed are 1 to 4096"),
+              }).find("the marker's length, is 4097: allowed are 1 to 4096"),
               std::string::npos);
     const auto ambiguous = make(1, 2, 2, list{ 0, 1, 1, 1 });
     EXPECT_NE(ambiguous.find("index 1"), std::string::npos) << ambiguous;
@@ -309,7 +309,7 @@ TEST(sync_code, InvalidOrEndlessFile_IsRefused)
         return refusal([&] { sync_code::from_file(path, 3, 2, frame_symbols); });
     };
     EXPECT_EQ(of("/dev/zero", 1),
-              "codebook is \"/dev/zero\": '\\x00' is none of the digits 0 to f");
+              "codebook is \"/dev/zero\": '\\x00' is not a hexadecimal digit");
     const auto path = testing::TempDir() + "gpufec_codebook_hostile.txt";
     const auto of_text = [&](const std::string& text) {
         std::ofstream(path) << text;
@@ -318,8 +318,8 @@ TEST(sync_code, InvalidOrEndlessFile_IsRefused)
     EXPECT_EQ(of_text("000 111"), "");
     EXPECT_NE(of_text("000 111 0").find("size of codebook is above 6"),
               std::string::npos);
-    EXPECT_NE(of_text("\xff").find("'\\xff' is none"), std::string::npos);
-    EXPECT_NE(of_text("\x1b[31m").find("'\\x1b' is none"), std::string::npos);
+    EXPECT_NE(of_text("\xff").find("'\\xff' is not"), std::string::npos);
+    EXPECT_NE(of_text("\x1b[31m").find("'\\x1b' is not"), std::string::npos);
     for (const char endless : { ' ', '#' }) {
         EXPECT_NE(of_text(std::string(17 << 20, endless)).find("longer than the"),
                   std::string::npos);
@@ -331,7 +331,7 @@ TEST(sync_encoder, TestVectors_EncodeAsExpected)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
     }
     for (const auto& v : all) {
         std::vector<std::uint8_t> sent(v.code.frame_bits());

@@ -51,7 +51,7 @@ TEST(sync_cpu, LinearForm_EqualsTestVectors)
                                 // group
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
     }
     for (const auto& variant : cpu_variants()) {
         for (const auto& v : all) {
@@ -72,7 +72,7 @@ TEST(sync_cpu, CorridorForm_EqualsTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
     }
     for (const auto& v : all) {
         for (const auto storage : { sync_storage::global, sync_storage::local }) {
@@ -116,7 +116,7 @@ TEST(sync_cpu, ReceiversAndThresholds_ApproachReference)
     EXPECT_GT(difference_to_reference(data, o, on_cpu()), 1e-13);
 }
 
-TEST(sync_cpu, AwkwardCodesAndChannels_EqualReference)
+TEST(sync_cpu, UnusualCodesAndChannels_EqualReference)
 {
     for (const auto& c : awkward_cases()) {
         for (const auto precision :
@@ -160,7 +160,7 @@ std::vector<double> alpha_of_reference(test_frames data, std::size_t f)
     return alpha;
 }
 
-TEST(sync_cpu, CarriedAlpha_EqualsReference)
+TEST(sync_cpu, ForwardRecursionOfOneFrame_EqualsReference)
 {
     for (const auto& c : awkward_cases()) {
         auto data = random_frames(c.code, c.channel, 3);
@@ -223,7 +223,7 @@ std::vector<double> alpha_amid_bits(const sync_code& code,
     return carried;
 }
 
-TEST(sync_cpu, CarriedAlpha_IsContinuousAsSubstitutionsVanish)
+TEST(sync_cpu, ForwardRecursionOfOneFrame_IsContinuousAsSubstitutionsVanish)
 {
     for (unsigned n = 1; n <= 12; ++n) {
         for (const unsigned q : { 2u, 5u, 16u, 17u, 40u }) {
@@ -311,7 +311,7 @@ TEST(sync_cpu, LikelihoodsOfTwoSymbols_DecodeAsProbabilities)
     }
 }
 
-TEST(sync_cpu, Outputs_FollowPosteriors) { check_outputs(on_cpu()); }
+TEST(sync_cpu, EveryOutputKind_MatchesPosteriors) { check_outputs(on_cpu()); }
 
 TEST(sync_cpu, Workers_DoNotAllocate)
 {
@@ -337,7 +337,7 @@ TEST(sync_cpu, Workers_DoNotAllocate)
     EXPECT_EQ(allocations_of_workers - before, 0u);
 }
 
-TEST(sync_cpu, LongestWords_Decode)
+TEST(sync_cpu, LongestWords_EqualReference)
 {
     const auto n = sync_code::max_n;
     auto data = random_frames(codebook_random(n, 4, 2, 4), { 1e-4, 1e-4, 0 }, 1);
@@ -345,7 +345,7 @@ TEST(sync_cpu, LongestWords_Decode)
     EXPECT_LE(difference_to_reference(data, data.options, on_cpu()), 1e-8);
 }
 
-TEST(sync_cpu, LargestFramesAndCodebooks_Decode)
+TEST(sync_cpu, LargestFramesAndCodebooks_DecodeWithoutErrors)
 {
     static_assert(sync_code::max_frame_bits == 4096 * 256 && sync_code::max_q == 65536);
     for (const auto& code : { codebook_random(4096, 2, 256, 4),

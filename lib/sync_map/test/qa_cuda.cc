@@ -18,7 +18,7 @@ TEST_F(sync_cuda, LinearForm_EqualsTestVectors)
 {
     const auto all = vectors();
     if (all.empty()) {
-        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
     }
     for (const auto& v : all) {
         for (const auto precision : precisions) {
@@ -35,7 +35,7 @@ TEST_F(sync_cuda, CorridorForm_EqualsTestVectors)
 {
     const auto all = vectors();
     if (all.empty()) {
-        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
     }
     in_turn kind(6);
     for (const auto& v : all) {
@@ -144,7 +144,7 @@ TEST_F(sync_cuda, WindowTooWideForSharedMemory_EqualsReference)
     }
 }
 
-TEST_F(sync_cuda, AwkwardCodesAndChannels_EqualReference)
+TEST_F(sync_cuda, UnusualCodesAndChannels_EqualReference)
 {
     in_turn kind(3);
     for (const auto& c : awkward_cases()) {
@@ -188,14 +188,14 @@ TEST_F(sync_cuda, PriorsOfBits_EqualReference)
     }
 }
 
-TEST_F(sync_cuda, Outputs_FollowPosteriors) { check_outputs(make); }
+TEST_F(sync_cuda, EveryOutputKind_MatchesPosteriors) { check_outputs(make); }
 
 TEST_F(sync_cuda, ImpossibleFrame_IsUniformAndNotValid) { check_impossible_frames(make); }
 
 TEST_F(sync_cuda, WindowAbove1024Drifts_EqualsReference)
 {
     if (small_scale()) {
-        GTEST_SKIP() << "not at small scale";
+        GTEST_SKIP() << "too long for GPUFEC_TEST_SCALE=small";
     }
     auto data = random_frames(codebook_random(10, 4, 1400, 4), { 0.2, 0.2, 0 }, 2);
     EXPECT_GT(decoder_window(data.options).size(), 1024u);
@@ -206,7 +206,7 @@ TEST_F(sync_cuda, WindowAbove1024Drifts_EqualsReference)
 
 // Decoders of different codes launch the same kernels with different sizes of shared
 // memory. A decoder must not lower the size that an earlier decoder requested.
-TEST_F(sync_cuda, DecodersOfDifferentWindows_DoNotDisturbEachOther)
+TEST_F(sync_cuda, LaterDecoderWithNarrowWindow_WideWindowEqualsReference)
 {
     auto narrow =
         random_frames(codebook_random(6, 8, 3, 4), { 0.01, 0.01, 0 }, 1).options;

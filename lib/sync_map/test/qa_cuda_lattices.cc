@@ -55,7 +55,7 @@ TEST_P(sync_cuda_ten_bits, TestVectors_HaveExpectedPosteriors)
                              [](const test_vector& v) { return v.code.n() != 10; }),
               all.end());
     if (all.empty()) {
-        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
     }
     for (const auto& v : all) {
         for (const auto precision : own_precisions()) {
@@ -68,10 +68,10 @@ TEST_P(sync_cuda_ten_bits, TestVectors_HaveExpectedPosteriors)
     }
 }
 
-// Depending on the channel, a window occupies one lane or many, and insertions reach part
-// of the next lane or two lanes on (see trie_warp). For some channels the decoder falls
+// Depending on the channel, a window occupies one lane or many, and insertions reach the
+// next lane or the lane after it (see trie_warp). For some channels the decoder falls
 // back to other kernels.
-TEST_P(sync_cuda_ten_bits, CodesAndChannels_EqualReference)
+TEST_P(sync_cuda_ten_bits, VariousCodesAndChannels_EqualReference)
 {
     const bsid_model channels[] = {
         { 1e-3, 1e-3, 0 },    { 1e-4, 1e-3, 0.01 }, { 0.012, 0.02, 0 },
@@ -90,8 +90,8 @@ TEST_P(sync_cuda_ten_bits, CodesAndChannels_EqualReference)
             auto data = random_frames(code, channel, small_scale() ? 3 : q > 33 ? 4 : 20);
             for (const auto precision : own_precisions()) {
                 data.options.precision = precision;
-                // Codes with little redundancy amplify rounding: the CPU's float decoder
-                // differs by up to 4e-6.
+                // Codes with little redundancy amplify rounding errors: the CPU's float
+                // decoder differs from the reference by up to 4e-6.
                 const bool rounds = q > 100 && precision == sync_precision::float32;
                 check_against_reference(
                     data, data.options, make, rounds ? 4e-6 : tolerance(precision));
@@ -148,7 +148,7 @@ TEST_P(sync_cuda_ten_bits, WideWindows_EqualReference)
     }
 }
 
-TEST_P(sync_cuda_ten_bits, Outputs_FollowPosteriors)
+TEST_P(sync_cuda_ten_bits, EveryOutputKind_MatchesPosteriors)
 {
     auto data = random_frames(codebook_random(10, 64, 8, 4), { 0.02, 0.03, 0.01 }, 30);
     data.received[0].resize(5);
@@ -243,10 +243,10 @@ TEST_F(sync_cuda_banded_lattice, FramesThatLeaveBand_AreDecodedAgain)
     EXPECT_LT(sufficient, frames);
 }
 
-// In some frames the path leaves the band and returns, even within a word, or leaves the
-// band for good. Other frames are erased in part, consist of noise, or are too long, too
-// short or empty.
-TEST_F(sync_cuda_banded_lattice, Bursts_DecodeWithAllDrifts)
+// In some frames the path leaves the band and returns, even within a word, or does not
+// return. Other frames are erased in part, consist of noise, or are too long, too short
+// or empty.
+TEST_F(sync_cuda_banded_lattice, BurstsBeyondBand_DecodeWithAllDrifts)
 {
     auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 40);
     std::mt19937_64 random(3);
@@ -296,7 +296,7 @@ TEST_F(sync_cuda_banded_lattice, Bursts_DecodeWithAllDrifts)
             EXPECT_TRUE(all[f]) << f;
         }
     }
-    // Replaces the frame of noise. Noise lets paths reach the ends of the window, where
+    // Replaces the frame of noise. With noise, paths reach the ends of the window, where
     // kernels and reference differ.
     data.received[6] = data.received[14];
     check_against_reference(data, data.options, make, 1e-6);
@@ -346,7 +346,7 @@ TEST_F(sync_cuda_banded_lattice, BurstsBeforeOpenEnds_DecodeWithAllDrifts)
     check_against_reference(data, o, make, 1e-6);
 }
 
-TEST(band_bound, Band_AllowsMoreEventsThanMostFramesHave)
+TEST(band_bound, BandOf16Drifts_AllowsMoreEventsThanMostFramesHave)
 {
     const double likely = 0.998 / 1e-3;
     const auto allowed = [&](unsigned drifts) {
@@ -358,7 +358,7 @@ TEST(band_bound, Band_AllowsMoreEventsThanMostFramesHave)
 }
 
 // The end prior is wider than half the band, so the last indices use β of all drifts (see
-// band_ends). Over 90 % of the frames must not need a second decoding.
+// band_ends). More than 90 % of the frames must not need a second decoding.
 TEST_F(sync_cuda_banded_lattice, OpenEnds_SeldomExceedBand)
 {
     for (const int reach : { 5, 8, 11 }) {
@@ -375,7 +375,7 @@ TEST_F(sync_cuda_banded_lattice, OpenEnds_SeldomExceedBand)
     }
 }
 
-TEST_F(sync_cuda_banded_lattice, Outputs_FollowPosteriors)
+TEST_F(sync_cuda_banded_lattice, EveryOutputKind_MatchesPosteriors)
 {
     auto data = frames_of(codebook_random(10, 64, 90, 4), { 1e-3, 1e-3, 0 }, 6);
     auto& o = data.options;

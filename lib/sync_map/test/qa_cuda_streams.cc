@@ -142,8 +142,8 @@ TEST_F(sync_cuda, SymbolLikelihoodsInFramesAndStreams_EqualCpu)
     }
 }
 
-// The items are in the slot or are borrowed. The end of the frame is known or has a
-// prior.
+// Tests items in the slot and borrowed items, each with a known end of the frame and with
+// an end prior.
 TEST_F(sync_cuda, PlacedFrames_DecodeAsWholeFrames)
 {
     const unsigned frames = small_scale() ? 5 : 60;

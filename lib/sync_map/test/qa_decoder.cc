@@ -63,7 +63,7 @@ void check_against_whole_stream(const sync_code& code,
         << channel.p_substitute();
 }
 
-TEST(sync_decoder_stream, Frames_DecodeAsWholeStream)
+TEST(sync_decoder_stream, FramesOfStream_DecodeAsWholeStream)
 {
     check_against_whole_stream(codebook_random(6, 4, 5, 4), { 0.02, 0.03, 0.01 });
     check_against_whole_stream(codebook_random(7, 4, 1, 4), { 0.02, 0.02, 0 });
@@ -347,7 +347,7 @@ TEST(sync_decoder_frames, ChannelChange_AppliesToLaterFrames)
     EXPECT_THROW(decoder->set_channel({ 0.1, 0.1, 0, 3 }), std::invalid_argument);
 }
 
-TEST(sync_decoder_frames, UndecodableChannel_IsRefusedAtOnce)
+TEST(sync_decoder_frames, UndecodableChannel_IsRefusedImmediately)
 {
     auto data = random_frames(codebook_random(8, 16, 1000, 4), { 1e-3, 1e-3, 0 }, 1);
     data.options.backend = backend::cpu;
@@ -356,7 +356,7 @@ TEST(sync_decoder_frames, UndecodableChannel_IsRefusedAtOnce)
     EXPECT_TRUE(decoder->push_frame(data.received[0]));
 }
 
-TEST(sync_simulation, FramesOfDifferentErrorRates_GiveStandardError)
+TEST(sync_simulation, FramesOfDifferentErrorRates_HaveExpectedStandardError)
 {
     error_counts counts;
     EXPECT_EQ(counts.symbol_error_rate(), 0);

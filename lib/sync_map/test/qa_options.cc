@@ -12,7 +12,7 @@
 namespace gr::gpufec::sync_map {
 namespace {
 
-TEST(sync_decoder_options, BadOption_IsRefusedByName)
+TEST(sync_decoder_options, InvalidOption_ErrorNamesOption)
 {
     const sync_options good(codebook_random(4, 6, 5, 4), { 0.1, 0.1, 0 });
     const auto refusal = [&](auto&& change) {
@@ -63,7 +63,7 @@ TEST(sync_decoder_options, BadOption_IsRefusedByName)
             x.lookahead = 1 << 18;
             x.channel = bsid_model(0.1, 0.1);
         },
-        "drifts times frame_symbols and lookahead is ");
+        "drifts * (frame_symbols + lookahead + 1) is ");
     expect([](o& x) { x.start.probability.resize(1 << 20, 1.0); },
            "size of start_prior is 1048576: allowed are 1 to 16384");
     expect([](o& x) { x.end.probability.resize(1 << 20, 1.0); },
@@ -110,7 +110,7 @@ TEST(sync_decoder_options, BadOption_IsRefusedByName)
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 // With a limit of 400 MiB on the address space, making a decoder either works or throws
 // std::invalid_argument.
-TEST(sync_decoder_options, PairsOfMaxima_AreAcceptedOrRefusedByName)
+TEST(sync_decoder_options, PairsOfMaxima_AreAcceptedOrErrorNamesOption)
 {
     using o = sync_options;
     const auto words = codebook_random(sync_code::max_n, 2, 8, 4);
@@ -162,7 +162,7 @@ TEST(sync_decoder_options, PairsOfMaxima_AreAcceptedOrRefusedByName)
 }
 #endif
 
-TEST(sync_decoder_frames, ExcessiveMemory_IsRefusedByName)
+TEST(sync_decoder_frames, ExcessiveBatch_ErrorNamesBatch)
 {
     sync_options o(codebook_random(12, 1024, 100, 4), { 0.01, 0.01, 0 });
     o.backend = backend::cpu;

@@ -230,13 +230,13 @@ TEST_P(sync_reads, BatchesOfAnySize_GiveSameOutput)
     data.options.threads = 2;
     data.options.max_latency_ms = 0;
     EXPECT_EQ(decode<double>(data).values, one.values);
-    // Smaller batches: some frames are pushed while others are in their second pass.
+    // With smaller batches, some frames are pushed while others are in their second pass.
     data.options.batch = 3;
     data.options.slots = 1;
     EXPECT_EQ(decode<double>(data).values, one.values);
 }
 
-TEST_P(sync_reads, EveryOutput_FollowsPosteriors)
+TEST_P(sync_reads, EveryOutputKind_MatchesPosteriors)
 {
     auto data = make(codebook_random(7, 8, 10, 4), { 0.03, 0.03, 0.01 }, 6, 3);
     add_priors(data);
@@ -494,7 +494,7 @@ TEST_P(sync_reads, IndependentSymbols_DecodeExactly)
 INSTANTIATE_TEST_SUITE_P(cpu, sync_reads, testing::Values(backend::cpu));
 INSTANTIATE_TEST_SUITE_P(cuda, sync_reads, testing::Values(backend::cuda));
 
-TEST(sync_reads_options, BadOption_IsRefusedByName)
+TEST(sync_reads_options, InvalidOption_ErrorNamesOption)
 {
     const auto good =
         random_reads(codebook_random(6, 8, 4, 4), { 0.01, 0.01 }, 0, 2).options;
@@ -516,7 +516,7 @@ TEST(sync_reads_options, BadOption_IsRefusedByName)
     begins(refused([](auto& o) { o.passes = 0; }), "passes is 0: allowed are 1 to 16");
     begins(refused([](auto& o) { o.passes = 17; }), "passes is 17: ");
     begins(refused([](auto& o) { o.mode = sync_mode::stream; }),
-           "reads is 2: more than one are allowed in framed mode");
+           "reads is 2: several reads require framed mode");
     begins(refused([](auto& o) {
                o.reads = 1;
                o.mode = sync_mode::stream;

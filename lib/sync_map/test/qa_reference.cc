@@ -28,7 +28,7 @@ TEST(sync_reference, Enumeration_EqualsTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
     }
     EXPECT_EQ(all.size(), 6u);
     for (const auto& v : all) {
@@ -41,7 +41,7 @@ TEST(sync_reference, CorridorAndLinearForm_EqualTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
+        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
     }
     EXPECT_EQ(all.size(), 12u);
     for (const auto& v : all) {

@@ -291,7 +291,7 @@ TEST_P(sync_stream_search, Stream_FollowsSequentialRule)
     }
 }
 
-// The tests DISABLED_… take minutes and are run by hand with
+// The tests DISABLED_… take minutes and are run manually with
 // --gtest_also_run_disabled_tests --gtest_filter='*DISABLED_*' --gtest_output=json:FILE.
 // Results of the next test are in bench/results/sync/sync-stream-bound.json.
 TEST_P(sync_stream_search, DISABLED_ManyFrames_FollowSequentialRule)
@@ -328,8 +328,9 @@ TEST_P(sync_stream_search, DISABLED_ManyFrames_FollowSequentialRule)
             std::ostringstream name, seen;
             name << (random ? "random " : "davey_mackay ") << p;
             seen << "frames " << pieces * at_once << ", largest difference "
-                 << all.difference << ", largest bound " << all.bound << ", links failed "
-                 << all.failed << ", frames again " << all.again;
+                 << all.difference << ", largest bound " << all.bound
+                 << ", failed matches " << all.failed << ", frames decoded again "
+                 << all.again;
             std::cout << name.str() << ": " << seen.str() << std::endl;
             RecordProperty(name.str(), seen.str());
         }
@@ -381,11 +382,11 @@ TEST_P(sync_stream_search, DISABLED_LongNoise_LosesLockInConstantMemory)
     RecordProperty("bits", std::to_string(bits));
     RecordProperty("frames", std::to_string(frames));
     RecordProperty("frames locked", std::to_string(locked));
-    RecordProperty("bytes after a tenth", std::to_string(early));
-    RecordProperty("bytes at the end", std::to_string(late));
+    RecordProperty("resident bytes after a tenth", std::to_string(early));
+    RecordProperty("resident bytes at the end", std::to_string(late));
 }
 
-TEST_P(sync_stream_search, Frames_DecodeAsWholeStream)
+TEST_P(sync_stream_search, FramesOfStream_DecodeAsWholeStream)
 {
     for (const auto& c :
          { stream_case{ codebook_random(6, 4, 60, 4), { 0.01, 0.01, 0.01 }, 9 },
@@ -616,7 +617,7 @@ TEST_P(sync_stream_search, FailedBoundaryMatches_CauseSequentialDecoding)
     const auto items = received(c);
     const auto a = decode(o, items), b = decode_sequentially(o, items);
     EXPECT_LE(largest_of_frames(a, b), 1e-9);
-    EXPECT_NE(a.log.back().find("one thread decodes one frame after the other"),
+    EXPECT_NE(a.log.back().find("one thread decodes the frames one after the other"),
               std::string::npos);
 }
 

@@ -83,7 +83,7 @@ inline half2 __hsub2(half2 a, half2 b)
 inline half2 __hsub2_sat(half2 a, half2 b)
 {
     return emulated_both([=](auto of) {
-        const double x = of(a) - of(b); // NaN gives 0, as on a device
+        const double x = of(a) - of(b); // NaN becomes 0, as on a device
         return x > 1 ? 1 : x > 0 ? x : 0;
     });
 }

@@ -53,8 +53,8 @@ struct thread {
     ucontext_t context;
     std::unique_ptr<char[]> stack = std::make_unique<char[]>(stack_bytes);
     barrier waits;
-    unsigned number; // number of the barrier at which the thread waits, if waits is
-                     // numbered
+    unsigned number; // number of the barrier at which the thread waits, if `waits` is
+                     // barrier::numbered
     bool done;
     // Numbers of calls of emulated_exchange() and of __syncthreads_or() so far.
     unsigned exchanges, votes;

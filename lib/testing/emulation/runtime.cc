@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The host side of the emulated CUDA runtime. Either each call runs its work before it
- * returns, or a thread runs the work of all streams in any order that CUDA allows. Calls
- * fail, and work hangs, if testing/faults.h requests it. */
+ * returns, or a thread runs the work of all streams in any order that CUDA allows. With
+ * testing/faults.h, a test can make calls fail and work hang. */
 
 #include "runtime.h"
 #include "testing/faults.h"
@@ -32,7 +32,7 @@ using flag = std::shared_ptr<std::atomic<bool>>;
 struct work {
     std::function<void()> run;
     flag after; // The work begins once *after is false. If `after` is null, the work
-                // begins at once.
+                // begins immediately.
     bool held;  // whether the work hangs
 };
 
@@ -148,8 +148,8 @@ bool all_idle()
     return std::all_of(emulated.streams.begin(), emulated.streams.end(), idle);
 }
 
-// Runs the next work of a random stream whose work can begin. Returns whether there was
-// such a stream.
+// Runs the next work of a random stream whose work can begin. Returns false if there is
+// no such stream.
 bool carry_out(std::unique_lock<std::mutex>& lock)
 {
     std::vector<emulated_stream*> able;
@@ -212,8 +212,8 @@ cudaError_t enqueue(emulated_stream& s, std::function<void()> run, const flag& a
     });
 }
 
-// Waits until done() is true. If the wait would never end, records that with
-// faults::wait_for_ever() and returns false.
+// Waits until done() is true. If the wait would never end, calls faults::wait_for_ever()
+// and returns false.
 template <class Done>
 bool wait_for(std::unique_lock<std::mutex>& lock, Done&& done)
 {

@@ -17,7 +17,7 @@ namespace gr::gpufec {
 
 namespace {
 
-// The memory of all simulated devices: the end of each part by its beginning.
+// The memory of all simulated devices: maps the beginning of each ring to its end.
 std::mutex mutex;
 std::map<const std::byte*, const std::byte*> memory;
 

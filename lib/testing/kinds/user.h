@@ -43,12 +43,12 @@ struct user {
     user(user&&) = default;
     user& operator=(user&&) = default;
     // Ends output in place, and then destroys the decoder before the ring buffers, which
-    // it may still use.
+    // the decoder may still use.
     ~user();
 
     std::shared_ptr<decoder> engine;
     //! Pushes portion number \p f, beginning with its item \p first. Returns the number
-    //! of items taken.
+    //! of items accepted.
     std::function<std::size_t(unsigned f, std::size_t first)> push;
     //! Pulls available output to \p to. Returns the number of bytes pulled.
     std::function<std::size_t(std::uint8_t* to, std::size_t capacity)> pull;
@@ -64,8 +64,8 @@ constexpr int middle = std::is_same_v<Item, std::uint8_t> ? 128 : 0;
 //! them.
 inline bool leak_rings = false;
 
-//! Buffer from which a decoder borrows input. Released items are overwritten at once, so
-//! that tests detect a decoder that still reads them.
+//! Buffer from which a decoder borrows input. Released items are overwritten immediately,
+//! so that tests detect a decoder that still reads released items.
 template <class Item>
 class input_ring
 {

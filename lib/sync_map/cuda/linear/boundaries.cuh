@@ -14,8 +14,8 @@ namespace gr::gpufec::sync_map {
 
 enum class direction { forward, backward };
 
-// Return the index of a thread's warp in its block, and the number of warps of a block.
-// One: a block is one warp.
+// The next two functions return the index of a thread's warp in its block, and the number
+// of warps of a block. If One is true, a block is one warp.
 template <bool One>
 __device__ unsigned warp_number()
 {

@@ -81,7 +81,8 @@ __device__ void decode_linear(const sync_geometry& g,
             fetch_alpha<Sweep::always_shared>(
                 l, ahead, alpha + std::size_t(max(i, 1u) - 1) * length);
         }
-        // α of boundaries `outputs` and `symbols` is stored without the insertions there.
+        // α of boundaries `outputs` and `symbols` is stored without the insertions at the
+        // boundary.
         const bool bare = (k + 1 == g.outputs) | (k + 1 == g.symbols);
         const Row insertion = bare ? Row(0) : sweep.weights.insertion;
         Metric L = 0;

@@ -13,12 +13,12 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Parameters of the search. Kernels also take a sync_geometry that describes an attempt
-//! (see start_search in setup.h): `window` is the attempt's window, and `symbols` is the
-//! number of warm-up symbols.
+//! Parameters of the search. Kernels also receive a sync_geometry that describes an
+//! attempt (see start_search in setup.h): `window` is the attempt's window, and `symbols`
+//! is the number of warm-up symbols.
 struct start_geometry {
     start_search search;
-    //! natural logarithm of the constant factor per symbol that rows of α omit
+    //! Natural logarithm of the constant factor per symbol that rows of α omit.
     double log_symbol;
     bool narrow;                   //!< whether the first attempts narrow their windows
     std::uint32_t window, symbols; // numbers of drifts and symbols of a frame

@@ -166,7 +166,7 @@ struct bit_items {
 
 /*! Items of any alphabet of up to 16 symbols; a word has four bits per symbol. Each item
  * is stored as one weight per symbol. A row reads the weights of its own symbol for four
- * steps at once. */
+ * steps with one access. */
 template <int N, class Row, class Metric>
 struct symbol_items {
     static_assert(N <= 16);

@@ -74,7 +74,7 @@ struct linear_kernel {
         const auto layout_with = [&](unsigned count) {
             return layout_of(setup, g, in_registers, count);
         };
-        // One warp per 32 words, or fewer so that two blocks fit the shared memory.
+        // One warp per 32 words, or fewer so that two blocks fit in the shared memory.
         const auto most_warps = std::min(max_warps, (g.q + 31) / 32);
         const auto most = cuda::shared_per_block(device);
         wide = layout_with(1).bytes > most;
@@ -97,7 +97,7 @@ struct linear_kernel {
         return in_registers || parts == 1 ? 0 : count * g.q * layout.window;
     }
 
-    //! Takes a kernel's memory for \p count blocks. \p alpha_rows: number of rows of
+    //! Carves a kernel's memory for \p count blocks. \p alpha_rows: number of rows of
     //! forward metrics that a block stores.
     linear_memory carve(carver& c,
                         const sync_geometry& g,

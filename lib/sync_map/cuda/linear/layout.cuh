@@ -30,8 +30,8 @@ struct linear_memory {
 
 /*! Layout of rows, and of a block's shared memory, computed once by the host.
  *
- * Sweeps take steps in groups of four. A group begins at step N, the number of the
- * kernel's rows, and must be aligned, so rows begin at an offset from their aligned
+ * A sweep executes its steps in groups of four. One group begins at step N, the number of
+ * the kernel's rows, and must be aligned, so rows begin at an offset from their aligned
  * address. Groups from step N on produce all outputs except the last N. The window is
  * therefore padded with values of weight 0 until its length exceeds N by a multiple of
  * four. */
@@ -62,8 +62,8 @@ struct linear_layout {
         l.offset = (0 - rows) % 4;
         l.length = (l.offset + l.window + 3) / 4 * 4;
         l.stride = (l.length + 127) / 128 * 128;
-        // Outputs come in groups of four and are summed 32 at a time. At most 28 of them
-        // are therefore not summed yet when the last N outputs follow.
+        // Outputs are computed in groups of four and summed 32 at a time. At most 28 of
+        // them are therefore not summed yet when the last N outputs follow.
         l.waiting_rows = 28 + rows;
         const unsigned steps = (l.length + rows + 3) / 4 * 4;
         l.bytes = 64 * sizeof(double); // scratch

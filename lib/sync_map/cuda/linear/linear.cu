@@ -32,7 +32,7 @@ public:
         // Limits the blocks' memory to an eighth of the free device memory. With wide
         // windows, all resident blocks together would need more.
         std::size_t free = 0, total = 0;
-        check(cudaMemGetInfo(&free, &total), "device memory");
+        check(cudaMemGetInfo(&free, &total), "query of device memory");
         d_max_blocks = std::max<std::size_t>(1, free / 8 / bytes_of(1));
     }
 

@@ -25,7 +25,7 @@
 
 namespace gr::gpufec::sync_map {
 
-// Decodes frames of a batch. One: a block is one warp, for at most 32 words.
+// Decodes frames of a batch. If One is true, a block is one warp, for at most 32 words.
 template <template <int, class, class> class Items,
           int N,
           int Spare,

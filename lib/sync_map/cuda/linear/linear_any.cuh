@@ -3,8 +3,8 @@
 
 /* CUDA kernel of the linear form (one lattice per word for all drifts, see linear() in
  * sync_map/model/reference.h) for any word length and alphabet. Words are cut into
- * segments. The last lattice row of each segment goes through device memory to the next
- * segment. */
+ * segments. The last lattice row of each segment is passed to the next segment in device
+ * memory. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LINEAR_ANY_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LINEAR_ANY_CUH

@@ -78,7 +78,7 @@ struct word_lattice {
     }
 
     // Advances rows low to high by one step. If row N is one of these, returns its value
-    // before insertions. Rows above high have not begun, rows below low are past the
+    // before insertions. Rows above high have not begun, and rows below low are past the
     // window.
     template <bool Clean, class Item>
     __device__ Row step(Row in, const Item& y, int low = 0, int high = N)

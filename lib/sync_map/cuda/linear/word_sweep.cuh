@@ -172,7 +172,8 @@ struct word_sweep {
 // Minimum number of resident blocks per multiprocessor for codes of up to 32 words, whose
 // blocks have one warp. The number limits the registers of a thread. More warps hide more
 // latency, until registers are spilled: on an H200, 20 warps raised the rate from 1142 to
-// 1204 Mb/s (docs/decisions/2026-11-22-sync-tries.md). Some GPUs hold only 16 blocks.
+// 1204 Mb/s (docs/decisions/2026-11-22-sync-tries.md). Some GPUs hold only 16 blocks
+// per multiprocessor.
 #if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890
 template <int N, class Metric>
 constexpr unsigned resident_warps = N <= 10 && sizeof(Metric) == 4 ? 20 : 16;

@@ -41,7 +41,7 @@ public:
         }
         auto plan = std::make_unique<banded_lattice_plan>(setup, std::move(all), device);
         std::size_t free = 0, total = 0;
-        check(cudaMemGetInfo(&free, &total), "device memory");
+        check(cudaMemGetInfo(&free, &total), "query of device memory");
         const auto all_at_once =
             plan->d_grid.warps * plan->d_grid.processors * plan->d_grid.frames;
         const bool fits = plan->bytes_of(all_at_once) <= free / 8;
@@ -97,7 +97,7 @@ public:
         m.work += before.used();
         m.work_bytes -= before.used();
         check(cudaMemsetAsync(again.count, 0, sizeof(*again.count), m.stream),
-              "clearing");
+              "clearing of a counter");
         carver c(m.work);
         const auto own = carve(c, g.frames);
         if (own.ends.from > 0) {

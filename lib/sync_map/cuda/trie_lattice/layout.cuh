@@ -32,10 +32,10 @@ struct trie_word {
 template <class Row, int C>
 struct trie_weights {
     Row match, mismatch, erased;
-    Row insertion[C + 1]; //!< powers of the weight of an insertion, from 0 on
+    Row insertion[C + 1]; //!< element k: weight of an insertion to the power of k
     Row size;             //!< scale of normalised rows, a power of two of at most 1
     double log_size;
-    //! natural logarithm of the factor that each index adds and that rows omit
+    //! Natural logarithm of the factor per index that rows omit.
     double log_index;
 
     //! log2 of the largest value that a row may reach within an index.
@@ -83,7 +83,7 @@ struct trie_memory {
     trie_items* items;          //!< per warp: packed items, frames × item_words
 };
 
-// Sixteen bytes, read or written at once.
+// Sixteen bytes, read or written by one instruction.
 template <class Row>
 struct alignas(16) sixteen {
     Row v[16 / sizeof(Row)];
@@ -96,8 +96,8 @@ __device__ sixteen<Row> read_sixteen(const std::byte* from)
 }
 
 // Values of a lattice row at a lane's C drifts, and the layout of the lane's 16 rows in
-// shared memory. Rows are stored in pieces of sixteen bytes. If C leaves a single value
-// per row, these values follow after the pieces of all rows.
+// shared memory. Rows are stored in pieces of sixteen bytes. If one value of each row
+// remains after the whole pieces, these values follow the pieces of all rows.
 template <class Row, int C>
 struct alignas(16) trie_row {
     Row x[C];
@@ -112,7 +112,7 @@ struct alignas(16) trie_row {
         (singles_at / 16 + single * trie_rows * sizeof(Row) / 16) / 2 * 32 + 16;
 };
 
-// Reads a row. \p number: the row's number times 16.
+// Reads a row. \p number is the row's number times 16.
 template <class Row, int C>
 __device__ trie_row<Row, C> read_row(const std::byte* lane, unsigned number)
 {

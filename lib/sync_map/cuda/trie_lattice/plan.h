@@ -35,7 +35,7 @@ struct trie_grid {
         const auto all = blocks(count);
         return std::min((groups(count) + all - 1) / all, warps);
     }
-    //! Returns the number of warps of all blocks.
+    //! Returns the number of warps of all blocks for a batch of \p count frames.
     std::size_t all_warps(std::size_t count) const
     {
         return blocks(count) * block_warps(count);

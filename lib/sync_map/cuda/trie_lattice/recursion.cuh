@@ -40,7 +40,7 @@ struct trie_warp {
     std::uint32_t chunk = 0, word = 0;
     unsigned next_word = 0;
     trie_items items{ 0, 0 }; // this lane's items, from bit 0 and its first drift on
-    bool clean = false;       // no item of the warp is an erasure
+    bool clean = false;       // whether no item of the warp is an erasure
     Row best = -1;            // largest L(D) so far, if a frame occupies one lane
     unsigned best_word = 0;
     Row q[2][inner];
@@ -69,7 +69,7 @@ struct trie_warp {
     __device__ bool has_frame() const { return slot < l.frames; }
     __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // lanes per frame
 
-    // ---- sums over a frame's lanes; all of them get the result ----
+    // ---- sums over a frame's lanes; every lane receives the result ----
 
     template <class T, class Join>
     __device__ T over_frame(T x, Join&& join) const
@@ -346,8 +346,9 @@ struct trie_warp {
         }
     }
 
-    // Sweeps an index: replaces the row at one of its boundaries by the row at the other,
-    // without the insertions there. Back: also computes L(D) from \p alpha.
+    // Sweeps an index: replaces the row at one boundary of the index by the row at the
+    // other boundary, without the insertions at that boundary. If Back is true, also
+    // computes L(D) from \p alpha.
     template <bool Back>
     __device__ void sweep(row& r, const std::uint32_t* list, const Row* alpha)
     {

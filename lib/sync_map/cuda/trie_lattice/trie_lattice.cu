@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Launch plan of the trie lattice over all drifts, and the number of frames that a device
- * decodes at once with it. */
+ * decodes concurrently with this plan. */
 
 #include "cuda/first_plan.h"
 #include "plan.h"
@@ -44,7 +44,7 @@ public:
         }
         auto plan = std::make_unique<trie_lattice_plan>(setup, device);
         std::size_t free = 0, total = 0;
-        check(cudaMemGetInfo(&free, &total), "device memory");
+        check(cudaMemGetInfo(&free, &total), "query of device memory");
         const bool fits =
             plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
         // With fewer warps, the linear form without tries is about as fast
@@ -65,10 +65,10 @@ public:
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
         // Computes d_many, the size of the smallest batch that is decoded with tries.
         // For q = 32 words, that size is half the number of frames that the device
-        // decodes at once (docs/decisions/2026-11-22-sync-tries.md). For other q, the
-        // time of the trie lattice is proportional to 0.67 + q/96, and the time of the
-        // fallback to q/32. The exponent 0.4 fits the rates with fewer warps (less shared
-        // memory) in docs/reference/kernels.md.
+        // decodes concurrently (docs/decisions/2026-11-22-sync-tries.md). For other q,
+        // the time of the trie lattice is proportional to 0.67 + q/96, and the time of
+        // the fallback to q/32. The exponent 0.4 fits the rates with fewer warps (less
+        // shared memory) in docs/reference/kernels.md.
         const double q = std::max(32u, d_geometry.q);
         const double part =
             (0.67 + q / 96) * 16 / q *

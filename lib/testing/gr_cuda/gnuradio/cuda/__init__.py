@@ -1,9 +1,9 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A double of gr-cuda's base class of Python blocks, whose work() takes CuPy arrays.
+"""A test double of gr-cuda's base class for Python blocks, whose work() receives CuPy arrays.
 
-With the NumPy arrays of numpy_for_cupy, the blocks run on simulated devices.
+With numpy_for_cupy, which replaces CuPy by NumPy, the blocks run on simulated devices.
 """
 
 import functools
@@ -16,7 +16,7 @@ from gnuradio.gr.gateway import py_io_signature
 
 def device_port(types):
     """Returns the signature of one port in device memory."""
-    signature = py_io_signature(1, 1, types) # gateway.py takes no derived class
+    signature = py_io_signature(1, 1, types) # gateway.py rejects derived classes
     size = signature.port_types(1)[0].itemsize
     signature.gr_io_signature = lambda: gr.io_signature(1, 1, size, device_blocks.buffer_type)
     return signature
