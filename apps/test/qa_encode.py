@@ -120,7 +120,7 @@ class qa_encode(unittest.TestCase):
                 self.assertNotEqual(result.returncode, 0)
                 self.assertIn(text, result.stderr)
         result = run("decode", "ldpc", *good, "--output", "codeword", "-", "-", input=b"")
-        self.assertIn(b"PPDUs are decoded to messages", result.stderr)
+        self.assertIn(b"the decoder of PPDUs outputs only messages", result.stderr)
 
     def test_EncodedSync_DecodesToInput(self):
         symbols = bytes(b % 32 for b in self.data[:2100])

@@ -28,7 +28,7 @@ public:
     //! 192 bits, most significant word first.
     using remainder = std::array<std::uint64_t, 3>;
 
-    //! \param variant see cpu_variant()
+    //! \param variant instruction set, one of cpu_variants(); "": the best
     explicit bch_divider(const bch_code& code, const std::string& variant = "");
 
     //! Returns the remainder of the first \p bits bits of \p bytes. The first bit is the
@@ -37,13 +37,14 @@ public:
 
 private:
     struct alignas(32) row {
-        std::uint64_t words[4]; // a remainder and, as padding, a word 0
+        std::uint64_t words[4]; // a remainder, padded with a zero word
     };
 
     void take_byte(remainder& r, std::uint8_t byte) const;
     void take_bytes(remainder& r, const std::uint8_t* bytes, std::size_t count) const;
 
-    std::vector<row> d_rows; // row 256 i + b: divide() of byte b and i zero bytes
+    // Row 256·i + b holds the remainder of byte b followed by i zero bytes.
+    std::vector<row> d_rows;
     bch::fold_constants d_constants;
     const bch::kernels* d_kernels;
 };

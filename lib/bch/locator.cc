@@ -163,7 +163,7 @@ bch_locator::polynomial bch_locator::quotient(polynomial a, const polynomial& by
     return q;
 }
 
-// Finds the roots. Returns false unless p is a product of distinct linear factors.
+// Finds the roots of p. Returns false unless p is a product of distinct linear factors.
 bool bch_locator::roots(const polynomial& p, element* found) const
 {
     const auto n = p.degree, m = d_field.degree();

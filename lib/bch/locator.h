@@ -24,7 +24,7 @@ public:
     explicit bch_locator(const bch_code& code);
 
     /*!
-     * \param r bch_divider::divide() of the codeword; not 0
+     * \param r remainder of the codeword, from bch_divider::divide(); not 0
      * \param filled number of unused bits in the codeword's last byte
      * \param errors result: positions of the errors, counted from the codeword's last
      *        bit, which has position 0
@@ -53,7 +53,8 @@ private:
 
     const bch::field d_field;
     const unsigned d_n, d_t;
-    // Entry 128 (j − 1) + b: value at alpha^j, for odd j, of the polynomial of byte b.
+    // Entry 128·(j − 1) + b is the value at alpha^j, for odd j, of the polynomial of byte
+    // b.
     std::vector<element> d_bytes;
 };
 

@@ -75,7 +75,7 @@ std::string error_of(std::uint32_t field, unsigned n, unsigned t)
 
 } // namespace
 
-TEST(Code, Generators_EqualThoseOfTheStandard)
+TEST(Code, DvbGenerators_EqualThoseOfTheStandard)
 {
     for (const auto& [rate, t] :
          { std::pair("1/2", 12u), std::pair("2/3", 10u), std::pair("8/9", 8u) }) {
@@ -124,7 +124,7 @@ TEST(Code, SmallCodes_EqualPublishedCodes)
     EXPECT_EQ(bch_code(0x13, 15, 2).name(), "bch 15 7");
 }
 
-TEST(Code, BadParameters_AreRefusedByName)
+TEST(Code, BadParameters_ErrorStatesAllowedValues)
 {
     EXPECT_EQ(error_of(0x13, 16, 1),
               "n is 16: allowed are up to 15 bits with this field");

@@ -177,7 +177,7 @@ TEST(Decoder, CorrectableErrors_AreCorrected)
     }
 }
 
-TEST(Decoder, AnyNumberOfErrors_EqualsReference)
+TEST(Decoder, AnyNumberOfErrors_DecodesAsReference)
 {
     std::mt19937 random(3);
     for (const auto& code : several_codes()) {
@@ -197,7 +197,7 @@ TEST(Decoder, AnyNumberOfErrors_EqualsReference)
     }
 }
 
-TEST(Decoder, Noise_EqualsReference)
+TEST(Decoder, RandomWords_DecodeAsReference)
 {
     std::mt19937 random(4);
     for (const auto& code : several_codes()) {
@@ -236,7 +236,7 @@ TEST(Decoder, PaddingOfLastByte_IsIgnored)
     EXPECT_EQ(bytes, (bits{ 0, 0, 0, 7 }));
 }
 
-TEST(Decoder, MissingInstructionSet_IsRefused)
+TEST(Decoder, UnknownInstructionSet_IsRefused)
 {
     EXPECT_THROW(bch_decoder_kernel(bch_code(0x13, 15, 2), "altivec"),
                  std::invalid_argument);

@@ -40,12 +40,12 @@ struct constellation {
     double peak() const; //!< largest magnitude of a point
 };
 
-//! A combination of constellation, code rate and frame size that a standard has.
+//! A combination of constellation, code rate and frame size that a standard defines.
 struct modcod {
-    std::string standard; //!< "dvbs2", or "dvbs2x" for its additions
+    std::string standard; //!< "dvbs2", or "dvbs2x" for a MODCOD that S2X adds
     std::string name; //!< name of the constellation: "qpsk", "8psk", "8apsk", "16apsk" …
     std::string rate;       //!< code rate as in the name of the LDPC code
-    std::string frame_size; //!< "normal" or "short"; of VL-SNR frames "vl-snr normal" …
+    std::string frame_size; //!< "normal", "short", or a size of VL-SNR frames
 };
 
 //! Returns all MODCODs except those of VL-SNR frames.
@@ -55,16 +55,16 @@ const std::vector<modcod>& modcods();
 std::optional<std::pair<std::string, std::string>> split_modcod(const std::string& text);
 //! Returns the MODCODs of VL-SNR frames: EN 302 307-2, table 18a.
 const std::vector<modcod>& vlsnr_modcods();
-//! Returns whether a frame size is that of VL-SNR frames.
+//! Returns whether a frame size belongs to VL-SNR frames.
 bool is_vlsnr(const std::string& frame_size);
-//! Returns the name of a constellation that equals \p text after folded(), or \p text if
-//! there is none.
+//! Returns the constellation name that equals \p text after folded() is applied to both,
+//! or \p text if no name does.
 std::string constellation_named(const std::string& text);
-//! Returns whether a standard has a MODCOD. DVB-S2X includes the MODCODs of DVB-S2.
+//! Returns whether a standard defines a MODCOD. DVB-S2X includes the MODCODs of DVB-S2.
 bool is_of(const modcod& m, const std::string& standard);
 
-//! Reports that no MODCOD of a standard has this constellation, rate and frame size, and
-//! which constellations have this rate and frame size.
+//! Throws an error which says that no MODCOD of a standard has this constellation, rate
+//! and frame size. The error lists the constellations that have this rate and frame size.
 //! \throws std::invalid_argument always
 [[noreturn]] void refuse_constellation(const std::string& name,
                                        const std::string& rate,

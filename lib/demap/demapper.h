@@ -18,8 +18,8 @@
 
 namespace gr::gpufec::demap {
 
-//! Reads \p count symbols of a format, at any address, to \p to. Values that are not
-//! finite count as 0.
+//! Converts \p count symbols of a format to complex floats in \p to. \p symbols may have
+//! any alignment. Values that are not finite become 0.
 void read_symbols(const void* symbols,
                   std::size_t count,
                   symbol_format format,
@@ -64,7 +64,8 @@ struct cell_table {
     std::vector<std::uint16_t> errors;
 };
 
-//! Tables of a constellation for recently used levels. Threads may share an object.
+//! Tables of a constellation for recently used levels. Several threads may use one
+//! object.
 class cell_tables
 {
 public:
@@ -75,7 +76,7 @@ public:
 
     const model& points() const { return d_model; }
     method how() const { return d_method; }
-    //! Returns the table of a level, or nullptr if memory is short.
+    //! Returns the table of a level, or nullptr if no memory can be allocated for it.
     std::shared_ptr<const cell_table> of(int level);
 
 private:
@@ -102,8 +103,8 @@ public:
         d_cells.reserve(2 * symbols);
     }
 
-    //! Produces the same result as reference_demap(). If memory for a table is short, the
-    //! LLRs of each symbol are computed, which is slow.
+    //! Produces the same result as reference_demap(). If no memory can be allocated for a
+    //! table, the LLRs of each symbol are computed, which is slow.
     demapped demap(cell_tables& tables,
                    const void* symbols,
                    std::uint32_t frame_bits,

@@ -78,7 +78,7 @@ void compare(const constellation& c,
     EXPECT_TRUE(plain == fast);
 }
 
-// A disturbance of received symbols besides Gaussian noise.
+// A disturbance that is added to symbols with Gaussian noise.
 struct impairment {
     const char* name;
     double max_error_db; // maximum error of the estimated Es/N0
@@ -115,15 +115,16 @@ impairment bad_values(const char* name, float value)
 
 std::vector<impairment> outlier_impairments()
 {
-    return { outliers("one of 10", 10, 1),
-             outliers("one of 30", 30, 1),
-             outliers("one of 1e6", 1e6, 1),
-             outliers("one of 3e38", 3e38, 1),
-             outliers("twenty of 5", 5, 20),
-             bad_values("infinities", std::numeric_limits<float>::infinity()),
-             bad_values("NaN", std::numeric_limits<float>::quiet_NaN()),
-             // A periodic interferer, which must not hit all samples of scale_samples.
-             { "one of 16",
+    return { outliers("one symbol of magnitude 10", 10, 1),
+             outliers("one symbol of magnitude 30", 30, 1),
+             outliers("one symbol of magnitude 1e6", 1e6, 1),
+             outliers("one symbol of magnitude 3e38", 3e38, 1),
+             outliers("20 symbols of magnitude 5", 5, 20),
+             bad_values("five infinite symbols", std::numeric_limits<float>::infinity()),
+             bad_values("five NaN symbols", std::numeric_limits<float>::quiet_NaN()),
+             // This interferer is periodic, but scale_samples must not sample only its
+             // symbols.
+             { "every 16th symbol of magnitude 8",
                0.75,
                [](floats& symbols, std::mt19937& random) {
                    for (std::size_t s = 0; s < symbols.size(); s += 16) {
@@ -140,7 +141,7 @@ std::vector<impairment> outlier_impairments()
                        }
                    }
                } },
-             { "interferer",
+             { "tone in 1 % of the frame",
                0.75,
                [](floats& symbols, std::mt19937& random) {
                    const auto tone = turned(10, random);
@@ -149,10 +150,12 @@ std::vector<impairment> outlier_impairments()
                        symbols[first + s] += tone * std::polar(1.0f, 0.3f * float(s));
                    }
                } },
-             { "blanked", 0.75, [](floats& symbols, std::mt19937& random) {
-                  const auto first = random() % (symbols.size() / 2);
-                  std::fill_n(symbols.begin() + first, symbols.size() / 3, 0.0f);
-              } } };
+             { "zeros in a third of the frame",
+               0.75,
+               [](floats& symbols, std::mt19937& random) {
+                   const auto first = random() % (symbols.size() / 2);
+                   std::fill_n(symbols.begin() + first, symbols.size() / 3, 0.0f);
+               } } };
 }
 
 // Transmits with a fading signal and constant noise. \p fading_db returns the attenuation
@@ -329,7 +332,7 @@ TEST(Reference, Llrs_EqualRatiosOfLikelihoods)
     }
 }
 
-TEST(Demapper, AnySymbols_EqualReference)
+TEST(Demapper, NoisySymbols_DemapAsReference)
 {
     unsigned seed = 0;
     for (const auto& m : some) {
@@ -362,7 +365,7 @@ TEST(Demapper, ExponentialAndLogarithm_AreAccurate)
     }
 }
 
-TEST(Demapper, BadInput_EqualsReference)
+TEST(Demapper, ExtremeSymbols_DemapAsReference)
 {
     for (const auto& m : { tested{ "qpsk", "1/2" }, tested{ "16apsk", "3/4" } }) {
         const auto c = make_constellation(m.name, m.rate);
@@ -395,7 +398,7 @@ TEST(Demapper, BadInput_EqualsReference)
     }
 }
 
-TEST(Demapper, NoisyFrame_EsN0IsEstimated)
+TEST(Demapper, NoisyFrame_EstimateIsNearTrueEsN0)
 {
     for (const auto& m : some) {
         const auto c = make_constellation(m.name, m.rate);
@@ -422,7 +425,7 @@ TEST(Demapper, NoisyFrame_EsN0IsEstimated)
 }
 
 // Short frames need fewer than max_passes passes, even if almost free of noise.
-TEST(Demapper, NoisyFrame_NeedsFewPasses)
+TEST(Demapper, ShortFrame_NeedsFewerThanMaxPasses)
 {
     for (const auto& m : { tested{ "16apsk", "2/3" },
                            tested{ "32apsk", "9/10" },
@@ -447,7 +450,7 @@ TEST(Demapper, NoisyFrame_NeedsFewPasses)
     }
 }
 
-TEST(Demapper, AnyAmplitude_GivesSameLlrs)
+TEST(Demapper, ScaledFrame_HasSameLlrs)
 {
     const auto c = make_constellation("8psk", "3/4");
     const auto t = transmit(c, 5400, 8, 1, 3);
@@ -463,7 +466,7 @@ TEST(Demapper, AnyAmplitude_GivesSameLlrs)
     EXPECT_TRUE(once == twice);
 }
 
-TEST(Demapper, OutliersInFrame_ChangeNeitherLevelNorOtherSymbols)
+TEST(Demapper, OutliersInFrame_AffectNeitherLevelNorOtherBits)
 {
     for (const auto& m : some) {
         const auto c = make_constellation(m.name, m.rate);
@@ -504,7 +507,7 @@ TEST(Demapper, OutliersInFrame_ChangeNeitherLevelNorOtherSymbols)
     }
 }
 
-TEST(Demapper, ImpairedFrames_EqualReference)
+TEST(Demapper, ImpairedFrames_DemapAsReference)
 {
     unsigned seed = 0;
     for (const auto& m : { tested{ "qpsk", "1/4" },
@@ -540,7 +543,7 @@ TEST(Demapper, ImpairedFrames_EqualReference)
 // Asserts a mean error below 0.15 dB. The strongest symbols are erased as outliers, which
 // without a correction would bias the estimate by 0.3 dB at −2.35 dB
 // (docs/decisions/2026-11-25-level-of-symbols.md).
-TEST(Demapper, LowEsN0_IsEstimatedWithoutBias)
+TEST(Demapper, LowEsN0_EstimateHasNoBias)
 {
     const auto c = make_constellation("qpsk", "1/4");
     cell_tables tables(c, method::max_log);
@@ -561,7 +564,7 @@ TEST(Demapper, LowEsN0_IsEstimatedWithoutBias)
 
 // A fading frame has fewer wrong bits than a frame that is constantly as weak as its
 // weakest part. The estimated Es/N0 lies between the extremes.
-TEST(Demapper, FadingFrame_KeepsScaleAndLevelOfItsParts)
+TEST(Demapper, FadingFrame_HasFewerErrorsThanWeakFrame)
 {
     for (const auto& m : { tested{ "qpsk", "1/2" },
                            tested{ "8psk", "3/4" },
@@ -578,7 +581,9 @@ TEST(Demapper, FadingFrame_KeepsScaleAndLevelOfItsParts)
         d.demap(tables, weak.symbols.data(), llr.size(), estimated, llr.data());
         const auto wrong_weak = wrong_bits(c, weak.labels, llr);
         for (const auto fade : { half_fade, slow_fade }) {
-            SCOPED_TRACE(std::string(m.name) + (fade == half_fade ? " half" : " slow"));
+            SCOPED_TRACE(std::string(m.name) + (fade == half_fade
+                                                    ? " half of the frame fades"
+                                                    : " slow fading"));
             const auto t = transmit_fading(c, count, esn0_db, 4, fade);
             const auto found =
                 d.demap(tables, t.symbols.data(), llr.size(), estimated, llr.data());
@@ -589,7 +594,7 @@ TEST(Demapper, FadingFrame_KeepsScaleAndLevelOfItsParts)
     }
 }
 
-TEST(Cells, AnyLevel_LimitsLlrsAndErrors)
+TEST(Cells, AnyLevel_LlrsAndErrorsAreLimited)
 {
     for (const auto& m : { tested{ "qpsk", "1/2" },
                            tested{ "8psk", "3/4" },

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the quantiser of QPSK symbols. */
+/* Tests the quantiser of QPSK symbols. */
 
 #include "common/cpu_variant.h"
 #include "qpsk.h"
@@ -47,7 +47,7 @@ double mean_magnitude(const std::vector<std::int8_t>& values, std::size_t first)
 
 } // namespace
 
-TEST(QpskQuantiser, AnyAmplitude_GivesTheSameValues)
+TEST(QpskQuantiser, ScaledSymbols_HaveSameValues)
 {
     const auto parts = noisy_parts(20000, 1, 1);
     const auto values = convert(symbol_format::float32, parts);
@@ -87,7 +87,7 @@ TEST(QpskQuantiser, Integers_AreConvertedLikeFloats)
     }
 }
 
-TEST(QpskQuantiser, EveryInstructionSet_GivesTheSameValues)
+TEST(QpskQuantiser, EveryInstructionSet_ProducesSameValues)
 {
     auto parts = noisy_parts(5000, 3, 9);
     parts[5] = infinity;
@@ -102,7 +102,7 @@ TEST(QpskQuantiser, EveryInstructionSet_GivesTheSameValues)
     }
 }
 
-TEST(QpskQuantiser, ChunksOfAnySize_GiveTheSameValues)
+TEST(QpskQuantiser, ChunksOfAnySize_ProduceSameValues)
 {
     const auto parts = noisy_parts(9000, 7, 3);
     const auto whole = convert(symbol_format::float32, parts);
@@ -120,7 +120,7 @@ TEST(QpskQuantiser, ChunksOfAnySize_GiveTheSameValues)
     }
 }
 
-TEST(QpskQuantiser, ChangedAmplitude_IsFollowed)
+TEST(QpskQuantiser, ChangedAmplitude_ChangesScale)
 {
     for (const float second : { 1e-6f, 0.01f, 50.0f, 1e6f }) {
         auto parts = noisy_parts(4096, 1, 5);

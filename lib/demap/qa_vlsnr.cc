@@ -48,7 +48,7 @@ complexes with_noise(complexes symbols, double esn0_db, unsigned seed)
     return symbols;
 }
 
-// Returns the LLRs in steps, computed by their definition. The LLR of a bit is 4 Es/N0
+// Returns the LLRs in steps, computed from their definition. The LLR of a bit is 4 Es/N0
 // times a sum over the symbols of the bit. Each term is the component of the symbol along
 // the axis of its constellation points.
 std::vector<double>
@@ -75,8 +75,8 @@ double mean_error(const std::vector<std::int8_t>& llr, const std::vector<double>
 
 } // namespace
 
-// The numbers of EN 302 307-2, 5.5.2.6: PLFRAMEs of 33282 symbols (set 1) and 16686
-// (set 2) with a PLHEADER of 90, a VL-SNR header of 900, and pilots.
+// EN 302 307-2, 5.5.2.6 defines PLFRAMEs of 33282 symbols (set 1) and 16686 symbols (set
+// 2). They include a PLHEADER of 90 symbols, a VL-SNR header of 900 symbols, and pilots.
 TEST(Vlsnr, EveryModcod_FillsItsPlframe)
 {
     const std::map<std::string, std::size_t> sent = { { "vl-snr normal", 61560 },
@@ -89,9 +89,9 @@ TEST(Vlsnr, EveryModcod_FillsItsPlframe)
         const auto code = ldpc_code::standard("dvbs2x", m.frame_size, m.rate);
         EXPECT_EQ(code.sent(), sent.at(m.frame_size)) << code.name();
         const auto symbols = c.frame_symbols(code.sent());
-        // Number of pilot symbols in all blocks of pilots. A block of 36 symbols follows
-        // each 16 slots. Further blocks lie within 16 slots. In set 1, 18 of these have
-        // 34 symbols and 3 have 36. In set 2, 9 have 32 symbols and one has 36.
+        // Number of pilot symbols per PLFRAME. A block of 36 symbols follows each 16
+        // slots. Further blocks lie within 16 slots. In set 1, 18 of these have 34
+        // symbols and 3 have 36. In set 2, 9 have 32 symbols and one has 36.
         const bool set2 = m.frame_size == "vl-snr short";
         const std::size_t extra = set2 ? 9 * 32 + 36 : 18 * 34 + 3 * 36;
         const std::size_t pilots = extra + (set2 ? 11 : 22) * 36;
@@ -101,7 +101,7 @@ TEST(Vlsnr, EveryModcod_FillsItsPlframe)
     EXPECT_FALSE(is_vlsnr("short"));
 }
 
-TEST(Vlsnr, OtherCombinations_AreRefused)
+TEST(Vlsnr, UndefinedModcods_AreRefused)
 {
     for (const auto& [name, rate, size] :
          std::vector<std::array<std::string, 3>>{ { "qpsk", "1/5", "vl-snr short" },
@@ -122,7 +122,7 @@ TEST(Vlsnr, OtherCombinations_AreRefused)
 }
 
 // EN 302 307-2, 5.4: I = Q = ±1/√2 at even symbols (from 0), −I = Q at odd ones.
-TEST(Vlsnr, MappedBits_AreThePointsOfTheStandard)
+TEST(Vlsnr, MappedBits_ArePointsOfTheStandard)
 {
     const float h = float(M_SQRT1_2);
     const auto near = [](const complexes& found, const complexes& wanted) {
@@ -137,7 +137,7 @@ TEST(Vlsnr, MappedBits_AreThePointsOfTheStandard)
          { { h, h }, { -h, h }, { -h, -h }, { h, -h } });
 }
 
-TEST(Vlsnr, GivenEsn0_LlrsFollowTheirFormula)
+TEST(Vlsnr, GivenEsn0_LlrsAreNearTheirFormula)
 {
     for (const bool spread : { false, true }) {
         const auto c = bpsk(spread);
@@ -152,11 +152,13 @@ TEST(Vlsnr, GivenEsn0_LlrsFollowTheirFormula)
                 }
                 vlsnr_demapper demapper(c, method::max_log, symbol_format::float32);
                 std::vector<std::int8_t> llr(bits);
-                // Es/N0 is rounded to quarters of a dB with 3.01 or 6.02 dB more.
+                // The demapper adds 3.01 or 6.02 dB to the Es/N0 and rounds the sum to
+                // 1/4 dB.
                 EXPECT_NEAR(demapper.demap(scaled.data(), bits, esn0_db, llr.data()),
                             esn0_db,
                             0.13);
-                // Steps are rounded, and symbols with 5 times the quartile are erased.
+                // LLRs are rounded to steps, and symbols above 5 times the quartile are
+                // erased.
                 EXPECT_LT(mean_error(llr, expected(c, symbols, esn0_db)), 0.9)
                     << esn0_db << ' ' << bits;
             }
@@ -164,9 +166,9 @@ TEST(Vlsnr, GivenEsn0_LlrsFollowTheirFormula)
     }
 }
 
-// Noise makes estimates scatter by up to 0.4 dB. The estimate for QPSK, from moments, is
-// not used below its threshold.
-TEST(Vlsnr, EstimatedEsn0_IsThatOfTheFrame)
+// Noise makes estimates scatter by up to 0.4 dB. QPSK is tested only above −3 dB, because
+// its estimate is derived from moments.
+TEST(Vlsnr, UnknownEsn0_EstimateIsNearTrueEsn0)
 {
     for (const auto& m : vlsnr_modcods()) {
         const auto c = make_constellation(m.name, m.rate, m.frame_size);
@@ -201,7 +203,7 @@ TEST(Vlsnr, EstimatedEsn0_IsThatOfTheFrame)
     }
 }
 
-TEST(Vlsnr, EveryFormat_HasTheSameLlrs)
+TEST(Vlsnr, EveryFormat_LlrsAreNearTheirFormula)
 {
     const auto c = bpsk(true);
     const unsigned bits = 15390;

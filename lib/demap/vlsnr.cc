@@ -47,8 +47,8 @@ double vlsnr_demapper::demap(const void* symbols,
            gain_db;
 }
 
-// Erases the symbols that integer_rule would erase, those with more than five times the
-// upper quartile of the energies, so that they do not spoil the estimate.
+// Erases the symbols whose energy exceeds five times the upper quartile, as integer_rule
+// does, so that they do not distort the estimate.
 void vlsnr_demapper::erase_outliers()
 {
     d_energies.clear();
@@ -71,8 +71,8 @@ void vlsnr_demapper::erase_outliers()
     }
 }
 
-// Makes a QPSK symbol of each two bits. Returns the level of the QPSK symbols that the
-// powers along and across the axis of the points imply.
+// Combines each pair of bits into a QPSK symbol. Estimates the level of the QPSK symbols
+// from the powers along and across the axis of the points, and returns it.
 int vlsnr_demapper::make_pairs(std::uint32_t frame_bits)
 {
     d_pairs.assign((frame_bits + 1) / 2, 0);

@@ -18,14 +18,15 @@ namespace gr::gpufec::demap {
 /*!
  * \brief Demapper for the symbols of VL-SNR frames.
  *
- * The demapper rotates back the symbols of π/2-BPSK, adds the symbols of a bit, and makes
- * a QPSK symbol of each two bits, whose Es/N0 is higher by the factor 2 · spreading. The
- * demapper of QPSK then computes the LLRs.
+ * The demapper rotates the symbols of π/2-BPSK back, adds the symbols that carry one bit,
+ * and combines each pair of bits into a QPSK symbol. The Es/N0 of the QPSK symbols is
+ * higher by a factor of 2 · spreading. The demapper for QPSK then computes the LLRs.
  *
- * At these low Es/N0, moments of magnitudes give a poor estimate of Es/N0. For BPSK-S 1/5
- * at its threshold of −9.9 dB, the calculated standard deviation of this estimate is 0.6
- * dB. π/2-BPSK has no signal on the axis across its points, so that the powers on the two
- * axes give an estimate with a calculated standard deviation of 0.2 dB.
+ * At the low Es/N0 of VL-SNR frames, moments of magnitudes yield a poor estimate of
+ * Es/N0. For BPSK-S 1/5 at its threshold of −9.9 dB, the calculated standard deviation of
+ * this estimate is 0.6 dB. π/2-BPSK has no signal on the axis across its points, so that
+ * the powers on the two axes yield an estimate with a calculated standard deviation of
+ * 0.2 dB.
  */
 class vlsnr_demapper
 {
@@ -36,8 +37,8 @@ public:
     vlsnr_demapper(const constellation& c, method how, symbol_format format);
 
     /*!
-     * \brief Demaps a frame, and returns the Es/N0 of its symbols in dB, in quarters of a
-     * dB above or below that of QPSK symbols.
+     * \brief Demaps a frame, and returns the Es/N0 of its symbols in dB, as given or
+     * estimated. The Es/N0 of the QPSK symbols is rounded to 1/4 dB.
      *
      * \param symbols the constellation::frame_symbols() symbols of the frame
      * \param frame_bits number of sent bits of the frame
@@ -55,8 +56,8 @@ private:
 
     const constellation d_constellation;
     const symbol_format d_format;
-    cell_tables d_tables; // of QPSK
-    demapper d_demapper;  // of QPSK
+    cell_tables d_tables; // for QPSK
+    demapper d_demapper;  // for QPSK
     std::vector<std::complex<float>> d_symbols, d_pairs;
     std::vector<double> d_energies, d_sorted;
 };

@@ -160,7 +160,7 @@ TEST(ldpc_array_decoder, OptionsThatPpdusExclude_AreRefused)
     o.backend = backend::cpu;
     o.codeword = true;
     EXPECT_EQ(error_of([&] { ldpc_array_decoder(ppdu, o, true); }),
-              "output is not messages: PPDUs are decoded to messages");
+              "output is not message: the decoder of PPDUs outputs only messages");
     o = {};
     o.max_iterations = 0;
     EXPECT_NE(error_of([&] { ldpc_array_decoder(ppdu, o, true); }), "");

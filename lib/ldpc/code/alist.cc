@@ -32,8 +32,8 @@ public:
     {
         for (unsigned blank = 0; is_blank(look(what)); ++blank) {
             if (blank == max_blank) {
-                fail("more than " + std::to_string(max_blank) + " empty lines where " +
-                     what + " should be");
+                fail("more than " + std::to_string(max_blank) + " empty lines before " +
+                     what);
             }
             take();
         }
@@ -85,7 +85,7 @@ public:
         }
         if (entries.size() != degree) {
             fail(what + " has " + std::to_string(entries.size()) +
-                 " entries, its degree is " + std::to_string(degree));
+                 " entries, but its degree is " + std::to_string(degree));
         }
         std::sort(entries.begin(), entries.end());
         const auto twice = std::adjacent_find(entries.begin(), entries.end());
@@ -102,7 +102,7 @@ public:
 
 private:
     // Limits of a line's length in characters and of the number of successive empty lines
-    // and comments. They end the reading of a device or pipe that never ends.
+    // and comments. They stop the reading of an endless device or pipe.
     static constexpr std::size_t longest_line = std::size_t(1) << 24;
     static constexpr unsigned max_blank = 1u << 16;
 
@@ -181,7 +181,7 @@ std::size_t checked_sum(const alist_reader& reader,
     for (std::size_t i = 0; i < degrees.size(); ++i) {
         if (degrees[i] > largest) {
             reader.fail("the degree of " + what + " " + std::to_string(i + 1) + " is " +
-                        std::to_string(degrees[i]) + ", the largest should be " +
+                        std::to_string(degrees[i]) + ", but the largest degree is " +
                         std::to_string(largest));
         }
         sum += degrees[i];
@@ -216,7 +216,8 @@ std::string warning_of(unsigned n, const std::vector<std::vector<std::uint32_t>>
     text
         << "looks like a generator matrix [I P] of K = " << checks
         << ", and is used as a parity-check matrix of K = " << n - checks
-        << ": its first " << checks << " columns are an identity, the others have "
+        << ": its first " << checks
+        << " columns are an identity matrix, and the other columns have "
         << unsigned(ones / (n - checks) + 0.5)
         << " ones on average. The parity-check matrix of [I P] is [P' I]. A parity-check "
            "matrix as dense as this one corrects few errors.";
@@ -232,15 +233,16 @@ ldpc_code ldpc_code::from_alist(std::istream& text, const std::string& name)
     const unsigned n = size[0], m = size[1];
     if (n < 2 || n > max_bits || m < 1 || m > max_bits) {
         reader.fail("N is " + std::to_string(n) + " and M is " + std::to_string(m) +
-                    ": N of 2 to " + std::to_string(max_bits) + " and M of 1 to " +
-                    std::to_string(max_bits) + " are allowed");
+                    ": allowed are N from 2 to " + std::to_string(max_bits) +
+                    " and M from 1 to " + std::to_string(max_bits));
     }
     const auto largest = reader.numbers("the largest degrees", 2);
     if (largest[1] < 1 || largest[1] > max_check_degree || largest[0] < 1 ||
         largest[0] > m) {
         reader.fail("the largest degrees are " + std::to_string(largest[0]) + " and " +
-                    std::to_string(largest[1]) + ": of a bit 1 to M, of a check 1 to " +
-                    std::to_string(max_check_degree) + " are allowed");
+                    std::to_string(largest[1]) +
+                    ": allowed are 1 to M for bits and 1 to " +
+                    std::to_string(max_check_degree) + " for checks");
     }
     const auto bit_degrees = reader.numbers("the bit degrees", n);
     const auto bit_edges = checked_sum(reader, "bit", bit_degrees, largest[0]);
@@ -248,7 +250,7 @@ ldpc_code ldpc_code::from_alist(std::istream& text, const std::string& name)
     const auto check_edges = checked_sum(reader, "check", check_degrees, largest[1]);
     if (bit_edges != check_edges) {
         reader.fail("the bit degrees sum to " + std::to_string(bit_edges) +
-                    ", the check degrees to " + std::to_string(check_edges));
+                    ", but the check degrees sum to " + std::to_string(check_edges));
     }
 
     // Bits are read in ascending order, so that the bits of each check ascend too.
@@ -268,7 +270,7 @@ ldpc_code ldpc_code::from_alist(std::istream& text, const std::string& name)
     for (unsigned c = 0; c < m; ++c) {
         const auto what = "check " + std::to_string(c + 1);
         if (reader.list(what, check_degrees[c], largest[1], n) != rows[c]) {
-            reader.fail("the list of " + what + " does not agree with the lists of bits");
+            reader.fail("the list of " + what + " contradicts the lists of bits");
         }
         t->bits.insert(t->bits.end(), rows[c].begin(), rows[c].end());
         t->begin.push_back(t->bits.size());

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Reads and writes files with base matrices of quasi-cyclic codes, and finds the base
- * matrix of a matrix that is given check by check. Also makes copies of a code with other
- * punctured, shortened or message positions. */
+ * matrix of a parity-check matrix. Also makes copies of a code with other punctured,
+ * shortened or message positions. */
 
 #include "code_tables.h"
 #include "common/refuse.h"
@@ -38,7 +38,7 @@ public:
         t->name = d_name;
         auto words = next_words();
         if (words.empty() || words[0] != "lifting" || words.size() != 2) {
-            fail("\"lifting\" and its size should be in the first line");
+            fail("the first words must be \"lifting\" and the lifting size");
         }
         t->lifting = number(words[1], "the lifting size", 1, ldpc_code::max_bits);
         std::size_t edges = 0;
@@ -54,13 +54,13 @@ public:
                 read_row(words, *t);
                 edges += (t->circulants.size() - before) * t->lifting;
                 if (edges > ldpc_code::max_edges) {
-                    fail("more than " + std::to_string(ldpc_code::max_edges) +
-                         " edges with this row");
+                    fail("the matrix has more than " +
+                         std::to_string(ldpc_code::max_edges) + " edges up to this row");
                 }
             }
         }
         if (t->rows == 0) {
-            fail("there are no rows");
+            fail("the matrix has no rows");
         }
         const auto bits =
             (std::uint64_t(d_columns) + (t->chain ? t->rows : 0)) * t->lifting;
@@ -127,7 +127,7 @@ private:
     {
         if (t.rows > 0 && words.size() != d_columns) {
             fail("the row has " + std::to_string(words.size()) +
-                 " blocks, those before " + std::to_string(d_columns));
+                 " blocks, but the rows before it have " + std::to_string(d_columns));
         }
         d_columns = unsigned(words.size());
         unsigned degree = 0;
@@ -174,7 +174,8 @@ private:
                 positions.push_back(p);
             }
             if (positions.size() > ldpc_code::max_bits) {
-                fail("more than " + std::to_string(ldpc_code::max_bits) + " positions");
+                fail("the line has more than " + std::to_string(ldpc_code::max_bits) +
+                     " positions");
             }
         }
     }
@@ -337,8 +338,9 @@ ldpc_code ldpc_code::with_circulants(unsigned lifting) const
     if (size == 0) {
         refuse("code",
                from.name,
-               lifting ? "it is not made of circulants of " + std::to_string(lifting)
-                       : "it is not made of circulants of 2 and more");
+               lifting ? "it does not consist of circulants of size " +
+                             std::to_string(lifting)
+                       : "it does not consist of circulants of size 2 or more");
     }
     auto t = from.copy();
     t->lifting = size;
@@ -415,7 +417,7 @@ ldpc_code ldpc_code::with_positions(const std::vector<std::uint32_t>& punctured,
         refuse("punctured",
                std::to_string(t->punctured.size()) + " positions",
                "with the shortened positions they are all " + std::to_string(from.n) +
-                   ", so nothing is sent");
+                   " positions of the code, so no bit would be sent");
     }
     t->complete();
     return ldpc_code(std::move(t));

@@ -334,7 +334,7 @@ void ldpc_code::tables::place_message()
         refuse("message_positions",
                value,
                "entry " + std::to_string(fault - wanted.begin()) + ", position " +
-                   std::to_string(*fault) + ", is no message bit of " + name +
+                   std::to_string(*fault) + ", cannot be a message bit of " + name +
                    ": it follows from the entries before it");
     }
 }

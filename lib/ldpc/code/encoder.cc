@@ -77,7 +77,7 @@ ldpc_encoder_kernel::ldpc_encoder_kernel(const ldpc_code& code) : d_code(code)
                    "(checks x bits up to " +
                    std::to_string(ldpc_code::max_elimination) + ")");
     }
-    require(code.k() > 0, "K of code " + code.name(), code.k(), "1 and more");
+    require(code.k() > 0, "K of code " + code.name(), code.k(), "1 or more");
     if (code.d_tables->form == encoding_form::solved) {
         code.d_tables->solver();
     }

@@ -30,7 +30,7 @@ std::string size_named(const std::string& standard, const std::string& name)
     if (standard == "nr" && !find_name(name, sizes)) {
         refuse("frame_size",
                '"' + name + '"',
-               allowed + " bg1 and bg2 with z and a lifting size, as \"bg1 z384\"");
+               allowed + " bg1 and bg2 with z and a lifting size, such as \"bg1 z384\"");
     }
     return known_name("frame_size", name, sizes, allowed);
 }
@@ -48,8 +48,8 @@ rate_named(const std::string& standard, const std::string& size, const std::stri
 // Offsets of 1/4 to 1 nat, 2 to 4 steps per nat and limits of 31 and 63 steps were
 // compared in int8 with 25 iterations; see the table "offsets" in
 // bench/results/ldpc/ldpc-standards-h200.json. For each of 25 codes, these values have
-// the fewest frame errors in up to 8448 frames, or at most 10 more. The normalization was
-// not varied.
+// the fewest frame errors in up to 8448 frames, or at most 10 more than the fewest. The
+// normalization was not varied.
 constexpr code_tuning circulants_tuning{ 0.5, 0.8, 4, 31 };
 constexpr code_tuning c2_tuning{ 2.0 / 3, 0.8, 3, 31 };
 

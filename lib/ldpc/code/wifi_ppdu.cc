@@ -61,8 +61,8 @@ codeword_format format_of(count payload, count available, const fraction& rate)
     return { divided_up(payload, rate.of(1944)), 1944 };
 }
 
-// Returns the part of \p total bits that falls to a codeword. The first codewords get one
-// bit more if the total is not a multiple of their number.
+// Returns the number of bits of a codeword if \p total bits are divided among all
+// codewords. If the bits do not divide evenly, the first codewords have one bit more.
 unsigned share(count total, count codewords, count codeword)
 {
     return unsigned(total / codewords + (codeword < total % codewords));

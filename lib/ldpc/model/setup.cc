@@ -33,7 +33,7 @@ demap::method make_method(ldpc_demapper demapper)
 
 setup make_setup(const ldpc_options& o)
 {
-    require(!o.codes.empty(), "number of codes", o.codes.size(), "1 and more");
+    require(!o.codes.empty(), "number of codes", o.codes.size(), "1 or more");
     require(o.max_iterations >= 1 && o.max_iterations <= 1000,
             "max_iterations",
             o.max_iterations,
@@ -61,7 +61,7 @@ setup make_setup(const ldpc_options& o)
         require(!o.constellations.empty(),
                 "number of constellations",
                 o.constellations.size(),
-                "1 and more");
+                "1 or more");
         for (const auto& c : o.constellations) {
             const auto made = demap::make_constellation(c.name, c.rate, c.frame_size);
             const auto same = std::find_if(

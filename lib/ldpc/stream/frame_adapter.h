@@ -20,12 +20,13 @@
 namespace gr::gpufec::ldpc {
 
 /*!
- * \brief An LDPC decoder in front of another one, the inner decoder.
+ * \brief An LDPC decoder that converts frames for another one, the inner decoder.
  *
  * The adapter gathers the items of a frame. The derived class then pushes the frame to
- * the inner decoder in another form. If the inner decoder cannot take all of it, the last
- * item of the frame is not accepted; the caller pushes that item again later. All other
- * functions are those of the inner decoder unless the derived class overrides them.
+ * the inner decoder in another form. If the inner decoder does not accept the whole
+ * frame, the adapter does not accept the last item of the frame, and the caller pushes
+ * that item again later. All other functions call those of the inner decoder unless the
+ * derived class overrides them.
  */
 class frame_adapter : public ldpc_decoder
 {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests a sample of the input as declared and in other formats, signs, scales, rates,
- * constellations and phases, and words the advice. */
+ * constellations and phases, and formulates the advice. */
 
 #include "frame_judge.h"
 #include "ldpc/model/setup.h"
@@ -287,8 +287,8 @@ bool frame_judge::better(const ldpc_code& code,
     if (valid == 0 || (valid - std::min(valid, d_valid)) * 2 < frames) {
         return false;
     }
-    say(mend + " (" + of_frames(valid, frames) + " with it, " + std::to_string(d_valid) +
-        " of " + std::to_string(d_tried) + " as declared)");
+    say(mend + " (" + of_frames(valid, frames) + " with this change, " +
+        std::to_string(d_valid) + " of " + std::to_string(d_tried) + " without it)");
     return true;
 }
 
@@ -308,8 +308,9 @@ void frame_judge::judge_scale(std::vector<float> nats)
     const auto mean = "mean |LLR| is " + short_number(f.mean) + " nat";
     const auto mend =
         d_options.format == llr_format::float32
-            ? mean + ": amplitudes in place of LLRs? Multiply them by " +
-                  short_number(factor) + ", 4·Es/N0 for symbols at ±1"
+            ? mean +
+                  ": the values may be amplitudes, not LLRs; if so, multiply them by " +
+                  short_number(factor) + ", which is 4·Es/N0 for symbols at ±1"
             : mean + ": use llr_scale=" + short_number(d_options.llr_scale / factor) +
                   " in place of " + short_number(d_options.llr_scale);
     better(code, nats, d_options.positive_bit, mend);
@@ -367,7 +368,7 @@ void frame_judge::judge_symbols()
                                        points,
                                        declared,
                                        "frames decode with an estimated Es/N0: correct "
-                                       "esn0_db, or leave it to be estimated")) {
+                                       "esn0_db, or let the decoder estimate it")) {
         return;
     }
     if (judge_phase(declared) || judge_symbol_format()) {
@@ -396,7 +397,7 @@ bool frame_judge::judge_phase(const symbol_vector& symbols)
             const auto by = "rotate the symbols by " +
                             std::to_string(360 / turns * turn) + " degrees";
             const auto mend = !exchanged ? "the constellation looks rotated: " + by
-                                         : "I and Q look exchanged: exchange them" +
+                                         : "I and Q look exchanged: exchange I and Q" +
                                                (turn ? ", then " + by : "");
             if (better_symbols(d_options.codes[d_code],
                                points,

@@ -54,8 +54,8 @@ public:
     void reset() override;
     void set_llr_scale(float scale) { d_options.llr_scale = scale; }
 
-    //! If the first max_undecided frames all fail, the judge logs a diagnosis at once and
-    //! not only at the end of the stream.
+    //! If the first max_undecided frames all fail, the judge logs a diagnosis after these
+    //! frames and does not wait for the end of the stream.
     static constexpr std::uint64_t max_undecided = 100;
 
 private:

@@ -59,7 +59,7 @@ public:
     void select(unsigned code, unsigned) override
     {
         if (code != 0) {
-            throw std::out_of_range("code " + std::to_string(code) + " of 1");
+            throw std::out_of_range("code is " + std::to_string(code) + ": allowed is 0");
         }
     }
     void set_esn0_db(double) override {}
@@ -208,7 +208,8 @@ private:
     // items that the inner decoder has accepted, and the number of all accepted items.
     unsigned d_codeword = 0;
     std::size_t d_in_codeword = 0, d_pushed = 0;
-    bool d_begun = false; // whether the inner decoder has taken only a part of the PPDU
+    // Whether the inner decoder has accepted only a part of the PPDU.
+    bool d_begun = false;
     std::deque<dropped_ppdu> d_dropped;
     // Number of PPDUs before the one that is being pushed, and before the one that is
     // being pulled. Both numbers include dropped PPDUs.
@@ -218,7 +219,7 @@ private:
     std::size_t d_gathered = 0, d_emitted = 0;
     frame_status d_status{};
     std::uint64_t d_frame = 0;                // number of the next PPDU
-    std::optional<frame_status> d_new_status; // not yet taken by status()
+    std::optional<frame_status> d_new_status; // not yet returned by status()
 };
 
 } // namespace
@@ -227,10 +228,12 @@ void ldpc::check_ppdu_options(const ldpc_options& options)
 {
     if (options.codeword || options.keep_codeword || options.keep_soft ||
         options.soft != ldpc_soft_output::none) {
-        refuse("output", "not messages", "PPDUs are decoded to messages");
+        refuse("output", "not message", "the decoder of PPDUs outputs only messages");
     }
     if (options.symbols != ldpc_symbols::none) {
-        refuse("symbols", "not ldpc_symbols::none", "PPDUs have LLRs");
+        refuse("symbols",
+               "not ldpc_symbols::none",
+               "the decoder of PPDUs accepts only LLRs");
     }
 }
 

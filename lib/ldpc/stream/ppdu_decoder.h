@@ -11,7 +11,7 @@
 namespace gr::gpufec::ldpc {
 
 //! Checks the options of make_wifi_ppdu_decoder().
-//! \throws std::invalid_argument if the output is not messages, or the input not LLRs
+//! \throws std::invalid_argument if the output is not messages or the input is not LLRs
 void check_ppdu_options(const ldpc_options& options);
 
 } // namespace gr::gpufec::ldpc

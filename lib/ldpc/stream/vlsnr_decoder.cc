@@ -91,8 +91,9 @@ public:
     void select(unsigned code, unsigned constellation) override
     {
         if (code >= d_options.codes.size() || constellation >= d_constellations.size()) {
-            throw std::out_of_range("code " + std::to_string(code) +
-                                    " or constellation " + std::to_string(constellation));
+            throw std::out_of_range("there is no code " + std::to_string(code) +
+                                    " or no constellation " +
+                                    std::to_string(constellation));
         }
         d_next.code = code;
         d_next.constellation = constellation;
@@ -184,7 +185,7 @@ private:
     std::vector<std::int8_t> d_llrs;      // LLRs of that frame
     std::size_t d_pushed = 0;             // number of these LLRs that the inner decoder
                                           // has accepted
-    std::optional<frame_status> d_status; // not yet taken by status()
+    std::optional<frame_status> d_status; // not yet returned by status()
 };
 
 } // namespace
@@ -201,7 +202,7 @@ bool has_vlsnr_symbols(const ldpc_options& options)
     require(count == 0 || std::size_t(count) == all.size(),
             "number of constellations of VL-SNR frames",
             count,
-            "0 and " + std::to_string(all.size()) + ", the number of constellations");
+            "0 and " + std::to_string(all.size()) + ", the number of all constellations");
     return count > 0;
 }
 

@@ -10,16 +10,17 @@
 
 namespace gr::gpufec::ldpc {
 
-//! Returns whether the input is the symbols of VL-SNR frames.
-//! \throws std::invalid_argument if only some of the constellations are of VL-SNR frames
+//! Returns whether the input consists of symbols of VL-SNR frames.
+//! \throws std::invalid_argument if only some of the constellations belong to VL-SNR
+//! frames
 bool has_vlsnr_symbols(const ldpc_options& options);
 
 /*!
  * \brief Makes a decoder of symbols of VL-SNR frames.
  *
  * The thread that pushes symbols demaps them, and an inner decoder receives LLRs.
- * Demapping on the host is fast enough: carriers at such a low Es/N0 have few symbols per
- * second. The host also has to insert punctured and shortened bits in any case.
+ * Demapping on the host is fast enough, because carriers of VL-SNR frames have few
+ * symbols per second. The host also inserts the values of punctured and shortened bits.
  * \throws std::invalid_argument if an option is not allowed
  */
 ldpc_decoder::sptr make_vlsnr_decoder(const ldpc_options& options, decoder_hooks hooks);

@@ -305,7 +305,7 @@ TEST(ldpc_cpu, ChannelValues_AreRoundedAndClamped)
     }
 }
 
-TEST(ldpc_cpu, ShortCodes_EqualModel)
+TEST(ldpc_cpu, ShortCodes_DecodeAsReference)
 {
     for (const auto precision : precisions) {
         for (auto setup : variants(setup_of(short_codes(), precision))) {
@@ -321,7 +321,7 @@ TEST(ldpc_cpu, ShortCodes_EqualModel)
     }
 }
 
-TEST(ldpc_cpu, StructuredCodes_EqualModel)
+TEST(ldpc_cpu, StructuredCodes_DecodeAsReference)
 {
     for (const auto precision : precisions) {
         for (auto setup : variants(setup_of(structured_codes(), precision))) {
@@ -339,7 +339,7 @@ TEST(ldpc_cpu, StructuredCodes_EqualModel)
 
 // Tests the largest offset, with clamped channel values and with posteriors that exceed a
 // byte.
-TEST(ldpc_cpu, LargeOffset_EqualsModel)
+TEST(ldpc_cpu, LargeOffset_DecodesAsReference)
 {
     for (const char* rate : { "1/4", "3/5" }) {
         auto setup = setup_of({ ldpc_code::dvbs2("short", rate) }, ldpc_precision::int8);
@@ -378,7 +378,7 @@ TEST(ldpc_cpu, FullLanes_StopIndependently)
 }
 
 // Groups of fewer codewords than lanes are decoded by narrower kernels, if any exist.
-TEST(ldpc_cpu, PartialGroups_EqualModel)
+TEST(ldpc_cpu, PartialGroups_DecodeAsReference)
 {
     for (const auto precision : precisions) {
         auto setup = setup_of({ ldpc_code::dvbs2("short", "8/9") }, precision);
@@ -391,7 +391,7 @@ TEST(ldpc_cpu, PartialGroups_EqualModel)
     }
 }
 
-TEST(ldpc_cpu, Flooding_EqualsModel)
+TEST(ldpc_cpu, Flooding_DecodesAsReference)
 {
     for (const auto precision : precisions) {
         for (auto setup : variants(setup_of({ ldpc_code::dvbs2("short", "3/5"),
@@ -471,7 +471,7 @@ TEST(ldpc_cuda, CheckWithoutBits_IsSatisfied)
     }
 }
 
-TEST(ldpc_cpu, ExtremeValues_EqualModel)
+TEST(ldpc_cpu, ExtremeValues_DecodeAsReference)
 {
     for (const auto precision : precisions) {
         auto setup = setup_of(
@@ -518,7 +518,7 @@ TEST(ldpc_cpu, EveryCode_DecodesNearItsThreshold)
     }
 }
 
-TEST(ldpc_cuda, EveryDvbS2Code_EqualsCpu)
+TEST(ldpc_cuda, EveryDvbS2Code_DecodesAsOnCpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -530,7 +530,7 @@ TEST(ldpc_cuda, EveryDvbS2Code_EqualsCpu)
     }
 }
 
-TEST(ldpc_cuda, LargeBatch_EqualsCpu)
+TEST(ldpc_cuda, LargeBatch_DecodesAsOnCpu)
 {
     SKIP_WITHOUT_CUDA();
     if (small_scale()) {
@@ -556,7 +556,7 @@ TEST(ldpc_cuda, LargeBatch_EqualsCpu)
     }
 }
 
-TEST(ldpc_cuda, UnstructuredCodes_EqualCpu)
+TEST(ldpc_cuda, UnstructuredCodes_DecodeAsOnCpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -567,7 +567,7 @@ TEST(ldpc_cuda, UnstructuredCodes_EqualCpu)
     }
 }
 
-TEST(ldpc_cuda, StructuredCodes_EqualCpu)
+TEST(ldpc_cuda, StructuredCodes_DecodeAsOnCpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -578,7 +578,7 @@ TEST(ldpc_cuda, StructuredCodes_EqualCpu)
     }
 }
 
-TEST(ldpc_cuda, Flooding_EqualsModel)
+TEST(ldpc_cuda, Flooding_DecodesAsReference)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -597,7 +597,7 @@ TEST(ldpc_cuda, Flooding_EqualsModel)
     }
 }
 
-TEST(ldpc_cuda, ExtremeValues_EqualCpu)
+TEST(ldpc_cuda, ExtremeValues_DecodeAsOnCpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {

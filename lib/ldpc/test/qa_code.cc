@@ -214,7 +214,7 @@ TEST(ldpc_code, UnknownCode_IsRefused)
     EXPECT_THROW(ldpc_code::from_alist_file("no such file"), std::invalid_argument);
 }
 
-TEST(ldpc_code, AlistOfHammingCode_IsReadAndEncodes)
+TEST(ldpc_code, AlistOfHammingCode_EncodesToCodewords)
 {
     std::istringstream text(hamming);
     const auto code = ldpc_code::from_alist(text, "hamming");
@@ -329,7 +329,7 @@ TEST(ldpc_code, EndlessText_IsRefused)
     EXPECT_THROW(ldpc_code::from_alist_file("/dev/zero"), std::invalid_argument);
 }
 
-TEST(ldpc_code, UnprintableFile_GivesPrintableError)
+TEST(ldpc_code, UnprintableText_ErrorIsPrintable)
 {
     const auto text = error_of("7 \xff\x1b[31m\xc3\n");
     EXPECT_NE(text.find("\"\\xff\\x1b[31m\\xc3\""), std::string::npos) << text;
@@ -395,7 +395,7 @@ TEST(ldpc_code, LayersOfBaseMatrix_HaveDescendingDegreesAndFewBarriers)
     }
 }
 
-TEST(ldpc_code, CodeWithoutMessageBits_CannotEncode)
+TEST(ldpc_code, CodeWithoutMessageBits_HasNoEncoder)
 {
     std::istringstream text("2 2\n1 1\n1 1\n1 1\n1\n2\n1\n2\n");
     const auto code = ldpc_code::from_alist(text, "full rank");
@@ -405,11 +405,11 @@ TEST(ldpc_code, CodeWithoutMessageBits_CannotEncode)
         ADD_FAILURE() << "a code without message bits has an encoder";
     } catch (const std::invalid_argument& error) {
         EXPECT_EQ(std::string(error.what()),
-                  "K of code full rank is 0: allowed are 1 and more");
+                  "K of code full rank is 0: allowed are 1 or more");
     }
 }
 
-TEST(ldpc_code, RandomCode_Encodes)
+TEST(ldpc_code, RandomCode_EncodesToCodewords)
 {
     const auto code = qa::regular_code(504, 252, 7);
     EXPECT_GE(code.k(), 252u);

@@ -64,7 +64,7 @@ TEST(ldpc_decoder, FramesOfSeveralCodes_Decode)
 
 // Message bits leave the decoder in the order of the message positions, even if the host
 // must gather them from the codeword.
-TEST(ldpc_decoder, MessagePositionsInAnyOrder_GiveMessageInThatOrder)
+TEST(ldpc_decoder, MessagePositionsInAnyOrder_MessageIsInThatOrder)
 {
     std::mt19937 random(5);
     std::vector<ldpc_code> codes;
@@ -113,7 +113,7 @@ TEST(ldpc_decoder, EveryFormatAndPrecision_Decodes)
 }
 
 // Frames are near the threshold and have erasures, so that ties and failures occur.
-TEST(ldpc_decoder, NegatedInputWithOtherPositiveBit_GivesSameOutput)
+TEST(ldpc_decoder, NegatedInputWithOtherPositiveBit_HasSameOutput)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "1/2"), qa::regular_code(504, 252, 7) };
@@ -162,7 +162,7 @@ TEST(ldpc_decoder, NegatedInputWithOtherPositiveBit_GivesSameOutput)
     }
 }
 
-TEST(ldpc_decoder, WrongSign_GivesNoValidFrame)
+TEST(ldpc_decoder, WrongSign_NoFrameIsValid)
 {
     for (const auto& rate : ldpc_code::dvbs2_rates("short")) {
         ldpc_options options;
@@ -273,7 +273,7 @@ TEST(ldpc_decoder, SingleCodewordKernel_ChoosesSmallBatch)
 #endif
 }
 
-TEST(ldpc_decoder, GarbageFrames_DoNotAffectOthers)
+TEST(ldpc_decoder, GarbageFrames_DoNotAffectOtherFrames)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "1/2") };
@@ -357,7 +357,7 @@ TEST(ldpc_decoder, BadOptions_AreRefused)
               "positive_bit is 2: allowed are 0 and 1");
 }
 
-TEST(ldpc_decoder, CodeWithoutMessageBits_GivesOnlyCodewords)
+TEST(ldpc_decoder, CodeWithoutMessageBits_OutputsOnlyCodewords)
 {
     std::istringstream text("2 2\n1 1\n1 1\n1 1\n1\n2\n1\n2\n");
     ldpc_options options;

@@ -344,7 +344,7 @@ INSTANTIATE_TEST_SUITE_P(unstructured_int8x2,
                          instances(unstructured_cases()),
                          name_of);
 
-TEST(ldpc_kernels, UnsupportedCode_IsDeclinedByUnstructuredKernel)
+TEST(ldpc_kernels, UnsupportedCode_HasNoUnstructuredKernel)
 {
     if (no_device()) {
         GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;

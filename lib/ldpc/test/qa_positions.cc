@@ -177,7 +177,7 @@ const std::string hamming = "7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n"
 
 } // namespace
 
-TEST(ldpc_positions, GrFecEncoder_SelectsPositionsOfItsElimination)
+TEST(ldpc_positions, GrFecEncoderRule_SelectsPositionsOfGrFec)
 {
     for (unsigned seed = 1; seed < 20; ++seed) {
         for (const auto& code : { qa::regular_code(96, 48, seed),
@@ -191,7 +191,7 @@ TEST(ldpc_positions, GrFecEncoder_SelectsPositionsOfItsElimination)
     }
 }
 
-TEST(ldpc_positions, FirstAndLast_SelectEndsOfCodeword)
+TEST(ldpc_positions, FirstAndLastRules_SelectEndsOfCodeword)
 {
     const auto code = from_alist(alist_of(with_identity(30, 60, true, 0.2)));
     const auto last = code.with_message_positions("last");
@@ -263,18 +263,18 @@ TEST(ldpc_positions, MatrixTooLargeToEliminate_AcceptsLists)
         << refusal(code, list);
 }
 
-TEST(ldpc_positions, BitsThatAreNotFree_AreRefusedByName)
+TEST(ldpc_positions, DependentMessagePosition_ErrorNamesPosition)
 {
     const auto code = from_alist(hamming);
     // Bits 0, 2, 4 and 6 form a check, so that the last of them follows from the others.
-    EXPECT_EQ(
-        refusal(code, positions{ 0, 2, 4, 6 }),
-        "message_positions is a list of 4: entry 3, position 6, is no message bit of "
-        "test: it follows from the entries before it");
-    EXPECT_EQ(
-        refusal(code, positions{ 6, 4, 2, 0 }),
-        "message_positions is a list of 4: entry 3, position 0, is no message bit of "
-        "test: it follows from the entries before it");
+    EXPECT_EQ(refusal(code, positions{ 0, 2, 4, 6 }),
+              "message_positions is a list of 4: entry 3, position 6, cannot be a "
+              "message bit of "
+              "test: it follows from the entries before it");
+    EXPECT_EQ(refusal(code, positions{ 6, 4, 2, 0 }),
+              "message_positions is a list of 4: entry 3, position 0, cannot be a "
+              "message bit of "
+              "test: it follows from the entries before it");
     EXPECT_EQ(refusal(code, positions{ 0, 2, 4, 7 }),
               "message_positions[3] is 7: allowed are 0 to 6");
     EXPECT_EQ(refusal(code, positions{ 0, 2, 0, 5 }),
@@ -308,7 +308,7 @@ TEST(ldpc_positions, BitsThatAreNotFree_AreRefusedByName)
         << refusal(triangular, "last");
 }
 
-TEST(ldpc_positions, CodewordPosition_GivesMessageBitAtOrBefore)
+TEST(ldpc_positions, MessageBitOfPosition_IsAtOrBeforePosition)
 {
     const auto code = from_alist(hamming);
     const positions list{ 5, 1, 3, 6 };
@@ -325,7 +325,7 @@ TEST(ldpc_positions, CodewordPosition_GivesMessageBitAtOrBefore)
     }
 }
 
-TEST(ldpc_positions, GeneratorMatrix_GivesWarning)
+TEST(ldpc_positions, GeneratorMatrix_CausesWarning)
 {
     const std::pair<unsigned, unsigned> sizes[] = {
         { 58, 100 }, { 91, 174 }, { 40, 200 }, { 324, 648 }, { 200, 240 }
@@ -345,7 +345,7 @@ TEST(ldpc_positions, GeneratorMatrix_GivesWarning)
     }
 }
 
-TEST(ldpc_positions, ParityCheckMatrix_GivesNoWarning)
+TEST(ldpc_positions, ParityCheckMatrix_CausesNoWarning)
 {
     unsigned codes = 0;
     const auto expect_none = [&](const std::string& alist) {

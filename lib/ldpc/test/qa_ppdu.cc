@@ -120,7 +120,7 @@ random_ppdus(const wifi_ppdu& p, unsigned count, std::mt19937& random)
 
 } // namespace
 
-TEST(wifi_ppdu, AllLengths_GiveWholeSymbolsAndEveryPayloadBit)
+TEST(wifi_ppdu, AllLengths_FillSymbolsAndCarryEveryPayloadBit)
 {
     unsigned repeated = 0, punctured = 0, none = 0;
     for (const char* rate : { "1/2", "2/3", "3/4", "5/6" }) {
@@ -237,7 +237,7 @@ TEST(wifi_ppdu, PayloadBit_InvertsCodedBit)
     EXPECT_EQ(p.payload_bit(p.coded_bits() - 1), p.payload_bits() - 1);
 }
 
-TEST(wifi_ppdu, WrongParameters_AreRefused)
+TEST(wifi_ppdu, BadPpdusAndOptions_AreRefused)
 {
     EXPECT_THROW(wifi_ppdu(0, 52, "1/2"), std::invalid_argument);
     EXPECT_THROW(wifi_ppdu(65536, 52, "1/2"), std::invalid_argument);
@@ -298,7 +298,7 @@ TEST(ppdu_decoder, NoisyPpdus_AreDecodedInChunksOfAnySize)
     }
 }
 
-TEST(ppdu_decoder, RepeatedBit_HasSumOfItsLlrs)
+TEST(ppdu_decoder, RepeatedBits_DecodeFromSummedLlrs)
 {
     // The PPDU has 240 different bits. The first 120 bits are sent three times, and the
     // others twice. At −7 dB the first 240 values alone do not suffice.
@@ -350,7 +350,7 @@ TEST(ppdu_decoder, IncompletePpdu_IsDropped)
     EXPECT_EQ(o.statuses.size(), 1u);
 }
 
-TEST(ppdu_decoder, PpduDroppedWhileFull_DoesNotAffectOthers)
+TEST(ppdu_decoder, PpduDroppedWhileFull_DoesNotAffectOtherPpdus)
 {
     const wifi_ppdu p(1500, 104, "1/2"); // 13 codewords
     std::mt19937 random(9);

@@ -61,7 +61,7 @@ std::vector<std::uint8_t> as_items(const std::vector<std::int8_t>& llrs)
 
 // Two of the codes have punctured bits, and one has shortened bits. Frames are near the
 // thresholds of the codes.
-TEST(ldpc_decoder, SoftOutput_EqualsModel)
+TEST(ldpc_decoder, SoftOutput_EqualsReference)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "3/5"),
@@ -143,7 +143,7 @@ TEST(ldpc_decoder, SoftOutput_EqualsModel)
     }
 }
 
-TEST(ldpc_decoder, SoftOutputOfBorrowedInput_EqualsModel)
+TEST(ldpc_decoder, SoftOutputOfBorrowedInput_EqualsReference)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "8/9"), qa::regular_code(504, 252, 7) };

@@ -119,7 +119,7 @@ TEST(ldpc_standards, StandardCodes_HaveKnownSizes)
     }
 }
 
-TEST(ldpc_standards, EveryCode_Encodes)
+TEST(ldpc_standards, EveryCode_EncodesToCodewords)
 {
     for (const auto& standard : ldpc_code::standards()) {
         for (const auto& size : ldpc_code::frame_sizes(standard)) {
@@ -142,7 +142,7 @@ TEST(ldpc_standards, EveryCode_Encodes)
 
 // Encodes messages that have a single 1. Their parity bits are rows of the generator
 // matrix in CCSDS 131.0-B, which lists them as hexadecimal digits after one padding bit.
-TEST(ldpc_standards, C2_EncodesByGeneratorOfTheStandard)
+TEST(ldpc_standards, CcsdsC2_EncodesByGeneratorOfTheStandard)
 {
     struct {
         unsigned block;
@@ -328,7 +328,7 @@ TEST(ldpc_base_matrix, ValidText_IsRead)
     expect_codeword(code, encoded(code, 3));
 }
 
-TEST(ldpc_base_matrix, WrittenMatrix_ReadsBackEqual)
+TEST(ldpc_base_matrix, WrittenMatrix_IsReadBackUnchanged)
 {
     const ldpc_code codes[] = {
         ldpc_code::standard("wifi", "1296", "2/3"),
@@ -376,26 +376,26 @@ TEST(ldpc_base_matrix, CirculantsInAlist_AreFound)
             refusal([&] { plain.with_circulants(7); }).find("lifting is 7: it does"), 0u);
     }
     EXPECT_EQ(refusal([] { qa::regular_code(504, 252, 7).with_circulants(); }),
-              "code is regular: it is not made of circulants of 2 and more");
+              "code is regular: it does not consist of circulants of size 2 or more");
     EXPECT_EQ(refusal([] { qa::regular_code(504, 252, 7).with_circulants(6); }),
-              "code is regular: it is not made of circulants of 6");
+              "code is regular: it does not consist of circulants of size 6");
 }
 
 TEST(ldpc_base_matrix, BadText_IsRefusedWithLineNumber)
 {
-    expect_refused("", "code_file is test: line 1: \"lifting\" and its size");
-    expect_refused("lifting\n0 0\n", "line 1: \"lifting\" and its size");
+    expect_refused("", "code_file is test: line 1: the first words must be \"lifting\"");
+    expect_refused("lifting\n0 0\n", "line 1: the first words must be \"lifting\"");
     expect_refused("lifting 0\n0 0\n", "line 1: the lifting size is \"0\"");
     expect_refused("lifting x\n", "line 1: the lifting size is \"x\"");
     expect_refused("lifting 9999999\n", "line 1: the lifting size is \"9999999\"");
-    expect_refused("lifting 4\n", "there are no rows");
+    expect_refused("lifting 4\n", "the matrix has no rows");
     expect_refused("lifting 4\n0 4\n",
                    "line 2: a shift of block 2 is \"4\": allowed are 0 to 3");
     expect_refused("lifting 4\n0 -2\n", "line 2: a shift of block 2 is \"-2\"");
     expect_refused("lifting 4\n0 1,1\n", "line 2: block 2 has the shift 1 twice");
     expect_refused("lifting 4\n0 1,\n", "line 2: a shift of block 2 is \"\"");
     expect_refused("lifting 4\n0 1\n\n0 1 2\n",
-                   "line 4: the row has 3 blocks, those before 2");
+                   "line 4: the row has 3 blocks, but the rows before it have 2");
     expect_refused("lifting 4\n0 1\npunctured 1 x\n", "line 3: a position is \"x\"");
     expect_refused("lifting 4\n0 1\npunctured 5-3\n",
                    "line 3: the last of a range is \"3\"");
@@ -423,14 +423,14 @@ TEST(ldpc_positions, BadPositions_AreRefused)
     EXPECT_EQ(of({ 7 }, { 7 }), "shortened is 7: the position is in punctured already");
     list all(648);
     std::iota(all.begin(), all.end(), 0);
-    EXPECT_NE(of(all, {}).find("nothing is sent"), std::string::npos);
+    EXPECT_NE(of(all, {}).find("no bit would be sent"), std::string::npos);
     const auto nr = ldpc_code::standard("nr", "bg2 z4", "1/5");
     EXPECT_EQ(refusal([&] { nr.with_positions({ 3 }, {}); }),
               "punctured is 3: the position is punctured by the code already");
 }
 
 // Random messages are encoded to codewords, even if parity positions are shortened.
-TEST(ldpc_positions, PuncturedAndShortenedCode_Encodes)
+TEST(ldpc_positions, PuncturedAndShortenedCode_EncodesToCodewords)
 {
     std::istringstream text(qa::alist_of(qa::regular_code(120, 60, 3)));
     const auto whole = ldpc_code::from_alist(text, "whole");

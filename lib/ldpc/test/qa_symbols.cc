@@ -174,7 +174,7 @@ const std::vector<symbol_format> formats = { symbol_format::float32,
 
 } // namespace
 
-TEST(Symbols, EveryConstellation_EqualsReference)
+TEST(Symbols, EveryConstellation_DemapsAsReference)
 {
     SKIP_WITHOUT_CUDA();
     unsigned seed = 0;
@@ -218,7 +218,7 @@ TEST(Symbols, EveryConstellation_EqualsReference)
     }
 }
 
-TEST(Symbols, BadSymbols_EqualReference)
+TEST(Symbols, ExtremeSymbols_DemapAsReference)
 {
     SKIP_WITHOUT_CUDA();
     const auto s = setup_of({ { "qpsk", "1/2" }, { "8psk", "3/5" }, { "16apsk", "3/4" } },
@@ -249,7 +249,7 @@ TEST(Symbols, BadSymbols_EqualReference)
 
 // The frames have a single symbol of extreme magnitude, 1 % strong symbols, zeros, or
 // fading. With fading, each part of a frame has its own scale.
-TEST(Symbols, ImpairedFrames_EqualReference)
+TEST(Symbols, ImpairedFrames_DemapAsReference)
 {
     SKIP_WITHOUT_CUDA();
     const auto nan = std::numeric_limits<float>::quiet_NaN();
@@ -294,7 +294,7 @@ TEST(Symbols, ImpairedFrames_EqualReference)
     }
 }
 
-TEST(Symbols, EveryPrecision_EqualsReference)
+TEST(Symbols, EveryPrecision_DemapsAsReference)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : { ldpc_precision::int16, ldpc_precision::float32 }) {
@@ -320,7 +320,7 @@ TEST(Symbols, EveryPrecision_EqualsReference)
 }
 
 // Each batch needs more tables than the demapper has.
-TEST(Symbols, MoreLevelsThanTables_EqualReference)
+TEST(Symbols, MoreLevelsThanTables_DemapAsReference)
 {
     SKIP_WITHOUT_CUDA();
     const auto s = setup_of({ { "qpsk", "1/2" }, { "16apsk", "2/3" } },
@@ -448,7 +448,7 @@ TEST(Symbols, SeveralModcods_DecodeAsOnCpu)
 // Asserts that QPSK 1/2 frames at 10 dB decode although some symbols are up to 10⁶ times
 // as large as the others. A demapper that mistakes these symbols for noise would lose the
 // frames.
-TEST(Symbols, StrongSymbolsInFrame_AreDecoded)
+TEST(Symbols, FrameWithStrongSymbols_Decodes)
 {
     const auto code = ldpc_code::dvbs2("short", "1/2");
     const auto c = demap::make_constellation("qpsk", "1/2", "short");

@@ -644,7 +644,7 @@ class qa_ldpc(unittest.TestCase):
                  "punctured is 64800: dvbs2 normal 1/2 has positions 0 to 64799"),
                 (dict(punctured=[5, 5]), "punctured is 5: the position is in punctured"),
                 (dict(shortened=[-1]), "shortened is -1"),
-                (dict(punctured=list(range(64800))), "nothing is sent"),
+                (dict(punctured=list(range(64800))), "no bit would be sent"),
                 (dict(frame_size="medium"), 'frame_size is "medium"'),
                 (dict(frame_size="short", rate="9/10"), 'rate is "9/10"'),
                 (dict(code_file="/no/file"), "code_file is"),

@@ -139,7 +139,7 @@ def wrong_ldpc():
                              'soft_input="int8"'),
         "hard bits": ((high < 0).astype(np.int8), dict(code, rate="8/9"), "ln((1 - p) / p)"),
         "floats as bytes": (good.view(np.int8).reshape(32, -1), code, 'soft_input="float"'),
-        "amplitudes": (weak / (4 * weak_es_n0), code, "Multiply them by 2."),
+        "amplitudes": (weak / (4 * weak_es_n0), code, "multiply them by 2."),
         "all round to 0": (good / 64, code, "amplitudes"),
         "steps of another size": (steps(weak / (4 * weak_es_n0), 32), code, "llr_scale="),
         "noise": (4 * noise(8 * 16200).reshape(8, -1), code, "no signal of this code"),
@@ -183,9 +183,9 @@ def wrong_symbols():
     general = ["MODCOD", "frame_size", "soft_input", "where frames begin", "PL scrambling",
                "pilots", "phase"]
     return {
-        "I and Q exchanged": (exchanged, code, ["I and Q look exchanged: exchange them ("]),
+        "I and Q exchanged": (exchanged, code, ["I and Q look exchanged: exchange I and Q ("]),
         "conjugate": (clean4.conj(), four,
-                      ["exchange them, then rotate the symbols by 270 degrees"]),
+                      ["exchange I and Q, then rotate the symbols by 270 degrees"]),
         "eighth turn": (clean * np.complex64(np.exp(0.25j * np.pi)), code,
                         ["rotate the symbols by 315 degrees"]),
         "quarter turn": (clean4 * np.complex64(1j), four, ["rotate the symbols by 270 degrees"]),
