@@ -78,7 +78,7 @@ void compare(const constellation& c,
     EXPECT_TRUE(plain == fast);
 }
 
-// A disturbance that is added to symbols with Gaussian noise.
+// A disturbance of symbols that already have Gaussian noise.
 struct impairment {
     const char* name;
     double max_error_db; // maximum error of the estimated Es/N0

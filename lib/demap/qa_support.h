@@ -13,8 +13,8 @@
 
 namespace gr::gpufec::demap {
 
-//! Returns variants of a frame of ten or more symbols: zeros, not finite, or of extreme
-//! or constant amplitude.
+//! Returns variants of a frame of ten or more symbols. They have zeros, values that are
+//! not finite, and extreme or constant amplitudes.
 inline std::vector<std::vector<std::complex<float>>>
 bad_symbols(const std::vector<std::complex<float>>& good)
 {

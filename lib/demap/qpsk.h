@@ -15,7 +15,7 @@
 namespace gr::gpufec::demap {
 
 /*!
- * \brief Quantiser of QPSK symbols to int8 soft values, I and Q in turn.
+ * \brief Quantiser of QPSK symbols to int8 soft values, alternately I and Q.
  *
  * The real and imaginary parts of the symbols are scaled so that the mean of their
  * magnitudes is mean_magnitude. A window of symbols is scaled by the mean of the previous
@@ -23,8 +23,8 @@ namespace gr::gpufec::demap {
  * beginning of the stream, so that the result does not depend on how the stream is
  * divided into calls. For speed, the mean is computed from the first max_measured symbols
  * of a window, without zeros. A magnitude above 256 times the previous mean counts as
- * this limit. The first symbol becomes zeros. NaN becomes 0, and infinities saturate at
- * ±127.
+ * this limit. The first symbol becomes two zeros, because its mean is not yet known. NaN
+ * becomes 0, and infinities saturate at ±127.
  */
 class qpsk_quantiser
 {

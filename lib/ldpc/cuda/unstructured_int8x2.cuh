@@ -254,7 +254,7 @@ private:
     {
         const auto* const from = reinterpret_cast<const std::uint32_t*>(a);
         const auto* const and_from = reinterpret_cast<const std::uint32_t*>(b);
-        constexpr unsigned together = 4; // loads in flight
+        constexpr unsigned together = 4; // number of loads in flight
         const unsigned count = (d_table.n + 3) / 4;
         for (unsigned i = d_j; i < count; i += together * blockDim.x) {
             std::uint32_t x[together], y[together];

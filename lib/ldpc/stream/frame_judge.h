@@ -45,7 +45,7 @@ public:
     //! Sets code and constellation of the next items.
     void select(unsigned code, unsigned constellation = 0);
     void look_at(const void* items, std::size_t first, std::size_t count) override;
-    //! Forgets the items of a frame that is not complete.
+    //! Discards the items of a frame that is not complete.
     void drop_incomplete();
     //! Counts a decoded frame, judges the input once all frames of the sample are
     //! decoded, and logs a diagnosis if all of the first max_undecided frames failed.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Compares backends to the last bit. The CPU is compared with the reference decoders, for
- * all instruction sets. CUDA, if there is a device, is compared with the CPU or the
+ * all instruction sets. If a CUDA device is available, it is compared with the CPU or the
  * reference decoders. Also tests the quantisation of channel values on the CPU, and
  * decoding near the thresholds of the DVB-S2 codes. */
 
@@ -26,8 +26,8 @@ setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
     return s;
 }
 
-// Returns \p frames_per_code noisy frames per code, with alternating codes. In float, the
-// frames of every second code have few distinct values.
+// Returns \p frames_per_code noisy frames per code; successive frames have different
+// codes. In float, the frames of every second code have few distinct values.
 std::vector<qa::frame>
 noisy_frames(const setup& setup, unsigned frames_per_code, double es_n0_db, unsigned seed)
 {
@@ -36,8 +36,8 @@ noisy_frames(const setup& setup, unsigned frames_per_code, double es_n0_db, unsi
     for (unsigned i = 0; i < frames_per_code; ++i) {
         for (unsigned c = 0; c < setup.codes.size(); ++c) {
             const auto& code = setup.codes[c];
-            // The Es/N0 is es_n0_db to es_n0_db + 0.8 dB above the Shannon limit of the
-            // rate, for QPSK.
+            // The Es/N0 exceeds the Shannon limit of the rate for QPSK by es_n0_db to
+            // es_n0_db + 0.8 dB.
             const double rate = double(code.k()) / code.sent();
             const double limit = 10 * std::log10(std::pow(2, 2 * rate) - 1);
             const double es = limit + es_n0_db + 0.2 * (i % 5);
@@ -228,7 +228,8 @@ bool cuda_missing()
         GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing; \
     }
 
-// Returns frames of the smallest and largest values, and of signs at random, per code.
+// Returns four frames per code: zeros, largest values, smallest values, and values of
+// largest magnitude with random signs.
 std::vector<qa::frame> extreme_frames(const setup& setup)
 {
     std::vector<qa::frame> frames;
@@ -337,8 +338,8 @@ TEST(ldpc_cpu, StructuredCodes_DecodeAsReference)
     }
 }
 
-// Tests the largest offset, with clamped channel values and with posteriors that exceed a
-// byte.
+// Tests the largest offset with clamped channel values, and with posteriors that do not
+// fit in a byte.
 TEST(ldpc_cpu, LargeOffset_DecodesAsReference)
 {
     for (const char* rate : { "1/4", "3/5" }) {

@@ -416,7 +416,7 @@ TEST(ldpc_code, RandomCode_EncodesToCodewords)
     std::mt19937 random(3);
     const auto sent = qa::transmit(code, 10, random);
     EXPECT_EQ(reference::violated_checks(code, sent.codeword), 0u);
-    // No layer of this code has a bit twice.
+    // In this code, no bit occurs twice in a layer.
     const auto plan = make_layer_plan(code);
     EXPECT_EQ(std::count(plan.rounds.begin(), plan.rounds.end(), 0), long(plan.layers()));
     EXPECT_EQ(plan.edges.size(), code.edges());

@@ -44,7 +44,7 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
     };
     copy(table.get(), places.data(), table.bytes());
     copy(input.get(), values.data(), input.bytes());
-    // These values make bytes that no kernel writes differ from the expected ones.
+    // Bytes that no kernel writes keep these values, which differ from the expected ones.
     cudaMemsetAsync(output.get(), 0xa5, output.bytes(), stream.get());
     cudaMemsetAsync(status.get(), 0xff, status.bytes(), stream.get());
     cudaMemsetAsync(scratch.get(), 0x7f, scratch.bytes(), stream.get());
@@ -126,7 +126,7 @@ protected:
             GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
         }
         if (small_scale() && !GetParam().at_small_scale) {
-            GTEST_SKIP() << "not at small scale";
+            GTEST_SKIP() << "this case is not tested at small scale";
         }
     }
 
@@ -158,9 +158,10 @@ private:
             int capacity = 0;
             cudaDeviceGetAttribute(&capacity, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
             ASSERT_LT(capacity, 227 << 10);
-            GTEST_SKIP() << capacity << " bytes of shared memory are too few";
+            GTEST_SKIP() << capacity
+                         << " bytes of shared memory are too few for the kernel";
         }
-        // The Es/N0 begins 0.4 dB above the Shannon limit of the rate, for QPSK.
+        // The lowest Es/N0 is 0.4 dB above the Shannon limit of the rate for QPSK.
         const double limit =
             10 * std::log10(std::pow(2, 2.0 * code.k() / code.sent()) - 1);
         std::mt19937 random(41);

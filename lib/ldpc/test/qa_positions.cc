@@ -286,7 +286,7 @@ TEST(ldpc_positions, DependentMessagePosition_ErrorNamesPosition)
     EXPECT_EQ(refusal(code, "gap"),
               "message_positions is \"gap\": allowed are systematic, first, last, "
               "gr_fec_ldpc_encoder and lists of positions");
-    // Tries all 35 sets of four bits; the sets that are accepted can encode.
+    // Tries all 35 sets of four bits. Every set that is accepted must encode.
     unsigned refused = 0;
     for (unsigned set = 0; set < 128; ++set) {
         positions list;
@@ -301,7 +301,7 @@ TEST(ldpc_positions, DependentMessagePosition_ErrorNamesPosition)
             refused += list.size() == 4;
         }
     }
-    EXPECT_EQ(refused, 7u); // sets that are words of weight 4 of the dual code
+    EXPECT_EQ(refused, 7u); // the words of weight 4 in the dual code
     const auto triangular = from_alist(alist_of(with_identity(4, 9, false, 0.0)));
     EXPECT_NE(refusal(triangular, "last").find("\"last\": entry 1, position 5,"),
               std::string::npos)

@@ -96,7 +96,7 @@ struct format {
 };
 
 // PPDUs with one short codeword, with repetition, with a symbol added because of
-// puncturing, with two codewords, and with many.
+// puncturing, with two codewords, and with many codewords.
 const format formats[] = {
     { 1, 52, "1/2", false },    { 40, 52, "1/2", false },   { 39, 624, "5/6", true },
     { 100, 208, "3/4", false }, { 200, 312, "2/3", true },  { 130, 104, "1/2", false },
@@ -154,7 +154,7 @@ TEST(wifi_ppdu, AllLengths_FillSymbolsAndCarryEveryPayloadBit)
     EXPECT_GT(none, 0u);
 }
 
-// Worked by hand from the formulas of 19.3.11.7.5.
+// The expected values were computed by hand from the formulas of 19.3.11.7.5.
 TEST(wifi_ppdu, KnownFormats_HaveParametersOfTheStandard)
 {
     // N_pld = 816, N_avbits = 1664: one codeword of 1944 bits with 972 message bits, so

@@ -58,7 +58,7 @@ ldpc_code base_matrix(const std::string& text)
     return ldpc_code::from_base_matrix(stream, "test");
 }
 
-// Returns the reason for which \p action is refused, or "".
+// Returns the error with which \p action is refused, or "" if it is not refused.
 template <class Action>
 std::string refusal(Action&& action)
 {
@@ -73,7 +73,8 @@ std::string refusal(Action&& action)
 void expect_refused(const std::string& text, const std::string& reason)
 {
     const auto got = refusal([&] { base_matrix(text); });
-    EXPECT_NE(got.find(reason), std::string::npos) << "\"" << got << "\" of " << text;
+    EXPECT_NE(got.find(reason), std::string::npos)
+        << "\"" << got << "\" is the error for " << text;
 }
 
 } // namespace
@@ -220,8 +221,8 @@ TEST(ldpc_standards, TelecommandCodes_EncodeByGeneratorsOfTheStandard)
     }
 }
 
-// The checks of the telecommand codes are independent, and no two of them have two bits
-// in common, so that the girth is 6 or more.
+// The checks of the telecommand codes are linearly independent, and no two checks have
+// two bits in common, so that the girth is 6 or more.
 TEST(ldpc_standards, TelecommandCodes_HaveNoShortCycles)
 {
     for (const char* size : { "128", "512" }) {

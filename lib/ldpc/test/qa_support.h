@@ -68,8 +68,8 @@ inline std::vector<float> in_quantised(const std::vector<float>& llr,
     return values;
 }
 
-//! Rounds the values to half nats if the precision is float, so that many checks have
-//! equal magnitudes. Returns integer values unchanged.
+//! Rounds the values to multiples of 1/2 nat if the precision is float, so that many
+//! checks have equal magnitudes. Returns integer values unchanged.
 inline std::vector<float> in_halves(std::vector<float> values, const message_rule& rule)
 {
     if (rule.precision == ldpc_precision::float32) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the decoder of symbols of VL-SNR frames: it decodes what a decoder of LLRs
- * decodes from the demapper's LLRs, however symbols arrive. */
+/* Tests the decoder of symbols of VL-SNR frames. Its output must equal that of a decoder
+ * of LLRs that receives the demapper's LLRs, for symbols in chunks of any size. */
 
 #include "common/packed_bits.h"
 #include "cuda/devices.h"

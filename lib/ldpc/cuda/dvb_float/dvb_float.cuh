@@ -16,14 +16,14 @@
  * and, as far as possible, in the L2 cache.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
- * as far as possible (External). If registers suffice, a thread reads such a posterior
- * before the preceding layer is written, unless the posterior may still change
+ * as far as possible (parameter External). If registers suffice, a thread reads such a
+ * posterior before the preceding layer is written, unless the posterior may still change
  * (early_edges in chain_table.h).
  *
  * An edge that a layer lacks leads to a posterior so large that no message changes it.
- * A barrier is needed before a layer that uses a group which a layer since the last
- * barrier has used, within a layer that has a bit more than once, and between the phases
- * of two chains. */
+ * Barriers are needed in three places: before a layer that uses a group already used
+ * since the last barrier, within a layer in which a bit occurs more than once, and
+ * between the phases of two chains. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH

@@ -137,7 +137,7 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::write_shared_bits(
 #pragma unroll
     for (unsigned e = 0; e < MessageEdges; ++e) {
         const float r = updated.message(e + 1, t[e + 1]);
-        if (e < max_deferred && e < deferred) { // t: change of the bit by this edge
+        if (e < max_deferred && e < deferred) { // t becomes the change by this edge
             t[e + 1] = __fsub_rn(r, old[e]);
         } else {
             set_posterior(now.at[e], e, now.edges_at, __fadd_rn(t[e + 1], r));

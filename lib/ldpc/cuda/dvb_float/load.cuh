@@ -77,7 +77,7 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::load_values(
     constexpr unsigned per_vector = 16 / sizeof(channel_value);
     const auto* const from = reinterpret_cast<const uint4*>(channel);
     const auto vectors = count / per_vector;
-    constexpr unsigned together = 6; // loads in flight
+    constexpr unsigned together = 6; // number of loads in flight
     constexpr auto threads = block_threads::count;
     for (unsigned i = d_threads.number; i < vectors; i += together * threads) {
         uint4 x[together];

@@ -2,29 +2,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Layered min-sum for the codes of DVB-S2 in int8. A thread block decodes up to two
- * codewords in the halves of a half2, which holds these integers exactly in units of
- * 2^-11. With two checks per word it decodes one codeword, and the halves belong to two
- * of its checks.
+ * codewords in the halves of a half2. Each half holds the integers of a codeword exactly,
+ * in units of 2^-11. With two checks per word, a block decodes one codeword, and the
+ * halves belong to two of its checks.
  *
- * In layer i, thread j updates check j·q + i, and with two checks per word also check (j
- * + 180)·q + i. Shared memory holds the posteriors of the message bits. The parity bits
- * form a chain: check c has parity bits c − 1 and c. A thread follows the chain from
- * layer to layer. After check c, it passes the posterior of bit c to the next layer in a
- * register, and after check c + 1 it stores the parity bit. From the last layer, the
- * posterior goes to the first layer of the neighbouring thread. If a code has two chains
- * of layers (chain_order.h), each chain has its own group of threads. Messages are
- * compressed, so that the L2 cache can hold them. A check has two magnitudes, one for the
- * edge with the smallest variable-to-check magnitude (min1) and one for all others. Each
- * edge has a sign and a bit that is set if the edge has min1.
+ * In layer i, thread j updates check j·q + i. With two checks per word, the thread also
+ * updates check (j + 180)·q + i. Shared memory holds the posteriors of the message bits.
+ * The parity bits form a chain: check c has parity bits c − 1 and c. A thread follows the
+ * chain from layer to layer. After check c, it passes the posterior of bit c to the next
+ * layer in a register, and after check c + 1 it stores the parity bit. From the last
+ * layer, the posterior goes to the first layer of the neighbouring thread. If a code has
+ * two chains of layers (chain_order.h), each chain has its own group of threads. Messages
+ * are compressed, so that the L2 cache can hold them. A check has two magnitudes, one for
+ * the edge with the smallest variable-to-check magnitude (min1) and one for all others.
+ * Each edge has a sign and a bit that is set if the edge has min1.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
- * as far as possible (External). If registers suffice, a thread reads such a posterior
- * before the preceding layer is written, unless the posterior may still change
+ * as far as possible (parameter External). If registers suffice, a thread reads such a
+ * posterior before the preceding layer is written, unless the posterior may still change
  * (early_edges in chain_table.h).
  *
- * A barrier is needed before a layer that uses a group which a layer since the last
- * barrier has used, within a layer that has a bit more than once, and between the phases
- * of two chains. Between barriers, warps can be in different layers. */
+ * Barriers are needed in three places: before a layer that uses a group already used
+ * since the last barrier, within a layer in which a bit occurs more than once, and
+ * between the phases of two chains. Between barriers, warps can be in different layers.
+ * */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH

@@ -167,7 +167,7 @@ layered_int8x2_kernel<Shape>::write_shared_bits(std::uint32_t head,
         max_deferred == 1 ? 1 : head >> chain_table::deferred_at & 0xfu;
 #pragma unroll
     for (unsigned e = 0; e < max_deferred; ++e) {
-        if (e < deferred) { // t: change of the bit by this edge
+        if (e < deferred) { // t becomes the change by this edge
             t[e] = __hsub2(t[e], value_of(get_posterior(at[e])));
         }
     }

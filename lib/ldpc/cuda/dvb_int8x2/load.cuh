@@ -28,7 +28,7 @@ __device__ inline void layered_int8x2_kernel<Shape>::load_halves(const std::uint
 {
     const auto* const from = reinterpret_cast<const std::uint32_t*>(a);
     constexpr unsigned fours = group_words / 4;
-    constexpr unsigned together = 6; // loads in flight
+    constexpr unsigned together = 6; // number of loads in flight
     constexpr auto threads = block_threads::count;
     const auto all_fours = d_table.message_bits / 8;
     for (unsigned i = d_threads.number; i < all_fours; i += together * threads) {
@@ -56,7 +56,7 @@ __device__ inline void layered_int8x2_kernel<Shape>::load_codewords(const std::u
     const auto* const and_from = reinterpret_cast<const uint4*>(b);
     const auto eights = d_table.message_bits / 8;
     const auto vectors = (eights + 1) / 2; // if eights is odd, half of the last is unused
-    constexpr unsigned together = 6;       // loads in flight
+    constexpr unsigned together = 6;       // number of loads in flight
     constexpr auto threads = block_threads::count;
     for (unsigned i = d_threads.number; i < vectors; i += together * threads) {
         uint4 x[together], y[together];

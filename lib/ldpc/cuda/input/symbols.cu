@@ -345,8 +345,8 @@ __global__ void look_up(symbol_arguments a)
         To x[4];
     };
     const auto* const from = reinterpret_cast<const symbol*>(a.caller_format + f.from);
-    // Four values are written at once if the interleaver's columns consist of whole fours
-    // and end within the frame.
+    // Four values are written together if the interleaver's columns consist of whole
+    // groups of four and end within the frame.
     const bool vectors = count % 4 == 0 && count * bits == f.values;
     unsigned long long sum = 0;
     for (unsigned first = 4 * (blockIdx.x * blockDim.x + threadIdx.x); first < count;

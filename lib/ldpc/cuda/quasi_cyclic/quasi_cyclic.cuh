@@ -163,7 +163,7 @@ private:
     {
         const auto* const from = reinterpret_cast<const uint4*>(a);
         const auto* const and_from = reinterpret_cast<const uint4*>(b);
-        constexpr unsigned together = 4; // loads in flight
+        constexpr unsigned together = 4; // number of loads in flight
         const unsigned count = (d_table.n + 3) / 4, vectors = (count + 3) / 4;
         for (unsigned i = d_j; i < vectors; i += together * d_table.team) {
             uint4 x[together], y[together];
