@@ -26,7 +26,7 @@ const bch::kernels& kernels_of(const std::string& variant)
     }
 #elif defined(__aarch64__)
     // Some Arm processors, such as that of the Raspberry Pi 4, lack this multiplication.
-    constexpr unsigned long has_pmull = 1 << 4; // HWCAP_PMULL of Linux
+    constexpr unsigned long has_pmull = 1 << 4; // HWCAP_PMULL in Linux
     if (name == "neon" && getauxval(AT_HWCAP) & has_pmull) {
         return bch::pmull::all;
     }

@@ -28,7 +28,7 @@ public:
     //! 192 bits, most significant word first.
     using remainder = std::array<std::uint64_t, 3>;
 
-    //! \param variant instruction set, one of cpu_variants(); "": the best
+    //! \param variant one of cpu_variants(), or "" for the best variant
     explicit bch_divider(const bch_code& code, const std::string& variant = "");
 
     //! Returns the remainder of the first \p bits bits of \p bytes. The first bit is the

@@ -61,8 +61,8 @@ std::vector<std::string> variants()
     return names;
 }
 
-// Returns codes of several fields, lengths and t. Some lengths are not whole bytes, and
-// some are not whole blocks of 32 bytes of the kernel.
+// Returns codes with several fields, lengths and values of t. Some lengths are not
+// multiples of 8 bits, and some are not multiples of the kernel's block of 32 bytes.
 std::vector<bch_code> several_codes()
 {
     return { bch_code::standard("dvbs2", "normal", "1/4"),

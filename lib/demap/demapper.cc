@@ -21,7 +21,7 @@ constexpr std::size_t max_tables = 16;
 // erased symbols. Other parts are integers within ±32767, and other coordinates are
 // within ±127.
 constexpr std::int16_t erased = -32768;
-constexpr std::uint8_t erased_cell = 128; // tables hold zeros at this coordinate
+constexpr std::uint8_t erased_cell = 128; // coordinate at which tables hold zeros
 
 cell_table make_table(const model& m, method how, int level)
 {

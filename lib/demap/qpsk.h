@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Soft values of a stream of QPSK symbols in any amplitude. */
+/* Soft values of a stream of QPSK symbols of any amplitude. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_QPSK_H
 #define INCLUDED_GPUFEC_DEMAP_QPSK_H
@@ -23,7 +23,7 @@ namespace gr::gpufec::demap {
  * beginning of the stream, so that the result does not depend on how the stream is
  * divided into calls. For speed, the mean is computed from the first max_measured symbols
  * of a window, without zeros. A magnitude above 256 times the previous mean counts as
- * this limit. The first symbol becomes two zeros, because its mean is not yet known. NaN
+ * this limit. The first symbol becomes two zeros, because no mean is known yet. NaN
  * becomes 0, and infinities saturate at ±127.
  */
 class qpsk_quantiser
@@ -33,7 +33,8 @@ public:
     static constexpr unsigned max_window = 1024;
     static constexpr unsigned max_measured = 256;
 
-    //! \p variant is an instruction set of cpu_variants(); "": the best.
+    //! \param format format of the symbols
+    //! \param variant one of cpu_variants(), or "" for the best variant
     explicit qpsk_quantiser(symbol_format format, const std::string& variant = "");
 
     //! Converts \p count symbols to 2 · \p count soft values.
@@ -51,7 +52,7 @@ private:
 
     const symbol_format d_format;
     const qpsk_kernels& d_kernels;
-    float d_level = 0;     // mean magnitude in the previous window; 0: unknown
+    float d_level = 0;     // mean magnitude in the previous window, or 0
     unsigned d_window = 1; // number of symbols in the current window
     unsigned d_have = 0;   // number of converted symbols in the current window
     // Sum of the magnitudes that the mean includes, and number of summands.

@@ -346,8 +346,8 @@ estimate_level(const frame_moments& sums, double fading, const model& m)
 //! The rule that converts integers to coordinates of cells. Each part of a fading frame
 //! has its own rule.
 struct cell_rule {
-    float factor = 0; //!< scale of integers; 0: symbols are erased, because the signal
-                      //!< power is below 1/16 of the frame's mean
+    float factor = 0; //!< scale of integers; 0 if symbols are erased, because the
+                      //!< signal power is below 1/16 of the frame's mean
 
     GPUFEC_DEMAP_BOTH static cell_rule of(const frame_moments& sums,
                                           std::uint32_t part,

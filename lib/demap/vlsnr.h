@@ -42,7 +42,8 @@ public:
      *
      * \param symbols the constellation::frame_symbols() symbols of the frame
      * \param frame_bits number of sent bits of the frame
-     * \param esn0_db Es/N0 of the symbols; NaN: estimated from the frame
+     * \param esn0_db Es/N0 of the symbols in dB; NaN if it is to be estimated from the
+     *        frame
      * \param llr result: \p frame_bits LLRs with steps_per_nat steps per nat
      */
     double demap(const void* symbols,

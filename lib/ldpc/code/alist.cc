@@ -32,8 +32,8 @@ public:
     {
         for (unsigned blank = 0; is_blank(look(what)); ++blank) {
             if (blank == max_blank) {
-                fail("more than " + std::to_string(max_blank) + " empty lines before " +
-                     what);
+                fail("there are more than " + std::to_string(max_blank) +
+                     " empty lines before " + what);
             }
             take();
         }
@@ -46,7 +46,8 @@ public:
                 fail("\"" + word.substr(0, 20) + "\" in " + what + " is not a number");
             }
             if (read + values.size() == most) {
-                fail("more than the " + std::to_string(most) + " numbers of " + what);
+                fail("there are more than " + std::to_string(most) + " numbers for " +
+                     what);
             }
             values.push_back(std::stoul(word));
         }
@@ -158,7 +159,8 @@ private:
             }
             if (text.size() == longest_line) {
                 ++d_line;
-                fail("longer than " + std::to_string(longest_line) + " characters");
+                fail("the line is longer than " + std::to_string(longest_line) +
+                     " characters");
             }
             text.push_back(char(c));
         }
@@ -285,7 +287,7 @@ ldpc_code ldpc_code::from_alist_file(const std::string& path)
 {
     std::ifstream file(path);
     if (!file) {
-        refuse("code_file", '"' + path + '"', "cannot be read");
+        refuse("code_file", '"' + path + '"', "the file cannot be read");
     }
     return from_alist(file, path);
 }

@@ -67,8 +67,9 @@ public:
         if (bits < 2 || bits > ldpc_code::max_bits ||
             std::uint64_t(t->rows) * t->lifting > ldpc_code::max_bits) {
             fail("the matrix has " + std::to_string(bits) + " bits and " +
-                 std::to_string(std::uint64_t(t->rows) * t->lifting) + " checks: up to " +
-                 std::to_string(ldpc_code::max_bits) + " are allowed");
+                 std::to_string(std::uint64_t(t->rows) * t->lifting) +
+                 " checks: allowed are up to " + std::to_string(ldpc_code::max_bits) +
+                 " each");
         }
         t->expand(d_columns);
         return t;
@@ -93,7 +94,8 @@ private:
                    c != '\n') {
                 text.push_back(char(c));
                 if (text.size() > longest || d_line > longest) {
-                    fail("longer than " + std::to_string(longest) + " characters");
+                    fail("the line is longer than " + std::to_string(longest) +
+                         " characters");
                 }
             }
             text = text.substr(0, text.find('#'));
@@ -151,8 +153,8 @@ private:
             }
         }
         if (degree > ldpc_code::max_check_degree - 2) {
-            fail("a check has " + std::to_string(degree) + " bits: up to " +
-                 std::to_string(ldpc_code::max_check_degree - 2) + " are allowed");
+            fail("a check has " + std::to_string(degree) + " bits: allowed are up to " +
+                 std::to_string(ldpc_code::max_check_degree - 2));
         }
         ++t.rows;
     }
@@ -287,7 +289,7 @@ ldpc_code ldpc_code::from_file(const std::string& path)
 {
     std::ifstream file(path);
     if (!file) {
-        refuse("code_file", '"' + path + '"', "cannot be read");
+        refuse("code_file", '"' + path + '"', "the file cannot be read");
     }
     // After empty lines and comments, a base matrix begins with "lifting", and an alist
     // with a number.

@@ -88,8 +88,8 @@ void multiply(const std::int8_t* __restrict from,
     }
 }
 
-// Converts bytes to bytes. With AVX-512 VBMI, input of 1024 bytes and more is looked up
-// in a table with the results for all 256 bytes. Other input is converted in 16-bit
+// Quantises bytes to int8. With AVX-512 VBMI, input of 1024 bytes or more is looked up in
+// a table with the results for all 256 bytes. Other input is converted in 16-bit
 // arithmetic if 256 · factor and the limit are whole numbers and the product cannot
 // overflow. Otherwise it is converted in float arithmetic.
 void convert_bytes(const std::int8_t* from,

@@ -198,7 +198,7 @@ private:
         return larger(smaller(x, vec{} + 1.0f), vec{});
     }
 
-    float d_offset_x2_others[declining::most + 1]; // for each degree
+    float d_offset_x2_others[declining::most + 1]; // by check degree
     float d_offset_x2_min[declining::most + 1];
     const bits d_kept_bits;
     const vec d_decline, d_normalization;

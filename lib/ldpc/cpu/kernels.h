@@ -83,8 +83,8 @@ struct frames {
     std::uint32_t out_bits;
     unsigned max_iterations;
     bool early_stop;
-    std::int8_t* soft[max_lanes]; //!< n LLRs of each codeword; soft[0] is null if no LLRs
-                                  //!< are wanted
+    std::int8_t* soft[max_lanes]; //!< n LLRs of each codeword; soft[0] is null if LLRs
+                                  //!< are not requested
     float soft_factor[max_lanes];
     bool extrinsic; //!< whether the channel value is subtracted from LLRs
     std::uint16_t iterations[max_lanes];  //!< result: number of iterations

@@ -522,8 +522,9 @@ private:
         if (takes_part(step)) {
             std::uint32_t place[place_words(MaxDegree)];
             fetch_places(step, place);
+            // Spare places do not affect the signs, because their values are positive.
 #pragma unroll
-            for (unsigned e = 0; e < MaxDegree; ++e) { // spare places are positive
+            for (unsigned e = 0; e < MaxDegree; ++e) {
                 sum ^= get(address(place[e / 2], e % 2));
             }
         }
@@ -589,8 +590,8 @@ private:
     const unstructured_table& d_table;
     const int8x2_arguments& d_args;
     const unsigned d_j;
-    // A number that is below the head of exactly those steps that have a unit for the
-    // warp.
+    // Threshold of the warp: a step has a unit for the warp if and only if the head of
+    // the step exceeds this number.
     const std::uint32_t d_below;
     const std::uint32_t d_begin; // address at which shared memory begins
     const dvb_int8x2::constants d_constants;

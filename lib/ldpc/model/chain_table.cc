@@ -213,7 +213,7 @@ std::vector<std::vector<bool>> chain_layers::set_barriers(chain_table& table,
 
 std::unique_ptr<chain_table> chain_layers::table(const form& f) const
 {
-    auto table = std::make_unique<chain_table>(); // all zero
+    auto table = std::make_unique<chain_table>(); // all members are 0
     const unsigned q = unsigned(d_layers.size());
     if (d_largest == 0 || d_largest > f.message_edges || q > std::size(table->layer) ||
         q * f.message_edges > std::size(table->edges)) {

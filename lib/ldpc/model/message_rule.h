@@ -99,8 +99,8 @@ struct message_rule {
  * none, that of its rate. In float offset min-sum, a negative \p offset selects declining
  * offsets instead.
  *
- * \param offset up to 15 nats; offset min-sum uses it
- * \param normalization up to 1; normalised min-sum uses it
+ * \param offset offset of offset min-sum, up to 15 nats
+ * \param normalization factor of normalised min-sum, up to 1
  * \throws std::invalid_argument if \p offset or \p normalization is out of range
  */
 message_rule make_message_rule(const ldpc_code& code,

@@ -49,8 +49,8 @@ result sum_product(const ldpc_code& code,
                    bool early_stop);
 
 /*!
- * \brief Decodes by min-sum as in Feltrin's thesis: flooding, no offset, in double
- * precision.
+ * \brief Decodes by min-sum as in Feltrin's thesis, with the flooding schedule and
+ * without an offset, in double precision.
  */
 result min_sum(const ldpc_code& code,
                const std::vector<double>& llr,

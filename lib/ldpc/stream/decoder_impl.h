@@ -214,7 +214,7 @@ private:
 
     void end_frame(std::size_t frames_in_batch);
 
-    ldpc::frame_judge* d_frame_judge = nullptr; // nullptr: the input is not checked
+    ldpc::frame_judge* d_frame_judge = nullptr; // nullptr if the input is not checked
     ldpc_options d_options;
     std::optional<frame_status> d_status;
     // The codeword and the LLRs of the frame whose output is being pulled, if the options

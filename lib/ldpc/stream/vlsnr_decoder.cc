@@ -91,9 +91,11 @@ public:
     void select(unsigned code, unsigned constellation) override
     {
         if (code >= d_options.codes.size() || constellation >= d_constellations.size()) {
-            throw std::out_of_range("there is no code " + std::to_string(code) +
-                                    " or no constellation " +
-                                    std::to_string(constellation));
+            throw std::out_of_range(
+                "code is " + std::to_string(code) + " and constellation is " +
+                std::to_string(constellation) + ": allowed are 0 to " +
+                std::to_string(d_options.codes.size() - 1) + " and 0 to " +
+                std::to_string(d_constellations.size() - 1));
         }
         d_next.code = code;
         d_next.constellation = constellation;
@@ -136,7 +138,7 @@ public:
 private:
     struct frame_kind {
         unsigned code = 0, constellation = 0;
-        double esn0_db = std::nan(""); // NaN: estimated
+        double esn0_db = std::nan(""); // NaN if it is to be estimated
     };
     const frame_kind& now() const { return d_begun ? d_kind : d_next; }
 
@@ -178,7 +180,7 @@ private:
     ldpc_options d_options;
     std::vector<demap::constellation> d_constellations;
     std::deque<demap::vlsnr_demapper> d_demappers; // one per constellation
-    std::unique_ptr<frame_judge> d_judge;          // nullptr: the input is not checked
+    std::unique_ptr<frame_judge> d_judge;          // nullptr if the input is not checked
     frame_kind d_next;                             // kind of frames that have not begun
     frame_kind d_kind;                    // kind of the frame that is being pushed
     bool d_begun = false;                 // whether this frame has begun

@@ -271,7 +271,8 @@ TEST(ldpc_code, BadAlist_IsRefusedWithLineNumber)
         { replaced("\n3 4", "\n9 4"), "line 2" },
         { replaced("\n3 4", "\n3 99999"), "line 2" },
         { replaced("1 1 2 1 2 2 3", "1 1 2 1 2 2 4"), "line 3" },
-        { replaced("1 1 2 1 2 2 3", "1 1 2 1\n2 2 3 3"), "more than the 7 numbers" },
+        { replaced("1 1 2 1 2 2 3", "1 1 2 1\n2 2 3 3"),
+          "more than 7 numbers for the bit degrees" },
         { replaced("4 4 4", "4 4 3"), "line 4" },
         { replaced("1 2 0\n3", "1 1 0\n3"), "line 7" },
         { replaced("1 2 0\n3", "1 4 0\n3"), "line 7" },
@@ -340,7 +341,7 @@ TEST(ldpc_code, UnprintableText_ErrorIsPrintable)
     EXPECT_NE(cut.find("\\xc3"), std::string::npos) << cut;
 }
 
-TEST(ldpc_code, EmptyList_MayBeBlankOrZeroLine)
+TEST(ldpc_code, BlankOrZeroLine_IsReadAsEmptyList)
 {
     // The reader must not go back in the stream, which may be a pipe.
     for (const char* empty : { "\n", "0\n", " \r\n" }) {

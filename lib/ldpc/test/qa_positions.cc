@@ -316,7 +316,7 @@ TEST(ldpc_positions, MessageBitOfPosition_IsAtOrBeforePosition)
     const unsigned expected[] = { 0, 1, 1, 2, 2, 0, 3 };
     for (unsigned i = 0; i < 7; ++i) {
         EXPECT_EQ(there.message_bit(i), expected[i]) << i;
-        const auto& before = code.message_positions(); // ascending
+        const auto& before = code.message_positions(); // in ascending order
         unsigned bit = 0;
         for (unsigned j = 0; j < before.size(); ++j) {
             bit = before[j] <= i ? j : bit;

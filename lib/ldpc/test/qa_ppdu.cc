@@ -352,7 +352,7 @@ TEST(ppdu_decoder, IncompletePpdu_IsDropped)
 
 TEST(ppdu_decoder, PpduDroppedWhileFull_DoesNotAffectOtherPpdus)
 {
-    const wifi_ppdu p(1500, 104, "1/2"); // 13 codewords
+    const wifi_ppdu p(1500, 104, "1/2"); // has 13 codewords
     std::mt19937 random(9);
     const std::size_t n = p.coded_bits();
     bits sent, coded(n);

@@ -59,7 +59,8 @@ class layered_float_kernel
     // The number of layers whose records are fetched ahead.
     static constexpr unsigned depth = 2;
     // Number of layers by which records are prefetched into the L2 cache, for codes with
-    // more records than it holds (docs/decisions/2026-11-24-float-messages.md); 0: never.
+    // more records than it holds (docs/decisions/2026-11-24-float-messages.md). If the
+    // number is 0, no records are prefetched.
     static constexpr unsigned early = Chains == 2 && !Int16 ? 3 : 0;
     // The addresses of a layer's posteriors are computed during the preceding layer if
     // enough registers are free.
@@ -309,7 +310,7 @@ private:
     struct places {
         std::uint32_t at[MessageEdges];
         std::uint32_t head;
-        edge_places edges_at;              // like early, set only if External
+        edge_places edges_at;              // used like early; set only if External > 0
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void find(unsigned layer, places& p) const

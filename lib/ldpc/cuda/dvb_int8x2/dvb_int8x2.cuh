@@ -450,7 +450,7 @@ private:
         half2 first, second;
         std::uint32_t head;
         parity own;
-        edge_places edges_at;              // like early, set only if External
+        edge_places edges_at;              // used like early; set only if External > 0
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void prepare(unsigned layer, fetched& f, prepared& p) const

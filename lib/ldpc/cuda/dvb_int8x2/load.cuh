@@ -55,8 +55,9 @@ __device__ inline void layered_int8x2_kernel<Shape>::load_codewords(const std::u
     const auto* const from = reinterpret_cast<const uint4*>(a);
     const auto* const and_from = reinterpret_cast<const uint4*>(b);
     const auto eights = d_table.message_bits / 8;
-    const auto vectors = (eights + 1) / 2; // if eights is odd, half of the last is unused
-    constexpr unsigned together = 6;       // number of loads in flight
+    // If eights is odd, half of the last vector is unused.
+    const auto vectors = (eights + 1) / 2;
+    constexpr unsigned together = 6; // number of loads in flight
     constexpr auto threads = block_threads::count;
     for (unsigned i = d_threads.number; i < vectors; i += together * threads) {
         uint4 x[together], y[together];

@@ -525,8 +525,8 @@ struct symbol_demapper::memory {
     // Records the end of the previous batch, which may be on another stream.
     const cuda::event last;
     bool any_before = false;
-    // Whether the tables of cells exist as `store` says. They may not after a failed
-    // launch, because a kernel that fills them may be missing.
+    // Whether the tables of cells are those that `store` lists. After a failed launch
+    // they may not be, because the kernel that makes them may not have run.
     bool tables_valid = false;
 };
 

@@ -313,8 +313,8 @@ private:
         return from + factor * bytes / 4;
 #endif
     }
-    // Returns where to load messages that are stored \p bytes after \p from. In the first
-    // iteration, the zeros at \p from replace them.
+    // Returns the address of messages that are stored \p bytes after \p from. In the
+    // first iteration, returns \p from, the address of zeros.
     __device__ std::uint32_t* stored_at(std::uint32_t* from, std::uint32_t bytes) const
     {
         return offset_by(from, bytes, d_later);
@@ -350,9 +350,9 @@ private:
         }
     }
 
-    // Processes a unit. \p edges: address of its edges in the table. The thread's
-    // messages are \p state bytes after \p mine, and those of the next unit are \p stride
-    // bytes further on.
+    // Processes a unit. \p edges is the address of the unit's edges in the table. The
+    // thread's messages are \p state bytes after \p mine, and those of the next unit are
+    // \p stride bytes further on.
     template <class Kind>
     __device__ void update(unsigned degree,
                            const check& c,
@@ -423,7 +423,8 @@ private:
             d_cache.store(reinterpret_cast<uint2*>(to), make_uint2(fresh[0], magnitudes));
         } else {
             // The last word with sign and is_min1 bits must be next to the magnitudes if
-            // there are two such words, because fetched_leaf() loads both at once.
+            // there are two such words, because fetched_leaf() loads them with one
+            // instruction.
             d_cache.store(reinterpret_cast<uint4*>(to),
                           make_uint4(fresh[0],
                                      fresh[1],
@@ -511,7 +512,7 @@ private:
     // any index.
     const unsigned d_j;
     const std::uint32_t d_one;
-    std::uint32_t d_later; // flag: 0 in the first iteration, then 1
+    std::uint32_t d_later; // 0 in the first iteration, then 1
     const std::uint32_t d_minus_z;
     std::uint32_t* d_flags;
     std::uint32_t* d_posterior; // the team's posteriors

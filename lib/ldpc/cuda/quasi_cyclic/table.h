@@ -86,8 +86,8 @@ GPUFEC_HOST_DEVICE constexpr unsigned kind_of(unsigned degree, bool leaf)
 {
     return padded_degree(degree) | unsigned(leaf) << 6;
 }
-// These functions return properties of the kind with a number: words of a check's
-// messages, whether units have a leaf, and words of a unit in the table.
+// These functions return properties of a kind of unit: the number of words of a check's
+// messages, whether units have a leaf, and the number of words of a unit in the table.
 GPUFEC_HOST_DEVICE constexpr unsigned message_words(unsigned kind)
 {
     const unsigned degree = kind & 63;
