@@ -163,16 +163,19 @@ bch_code::bch_code(std::uint32_t polynomial, unsigned n, unsigned t)
     require(n <= field.order(),
             "n",
             n,
-            "up to " + std::to_string(field.order()) + " bits with this field");
+            "values up to " + std::to_string(field.order()) + " with this field");
     require(t >= 1 && t <= max_errors, "t", t, "1 to " + std::to_string(max_errors));
     auto generator = generator_of(field, t);
     const auto parity = unsigned(generator.size() - 1);
     require(parity <= max_parity,
             "t",
             t,
-            "values that give at most " + std::to_string(max_parity) + " parity bits");
-    require(
-        n > parity, "n", n, "more than the " + std::to_string(parity) + " parity bits");
+            "values for which the code has at most " + std::to_string(max_parity) +
+                " parity bits");
+    require(n > parity,
+            "n",
+            n,
+            "values above " + std::to_string(parity) + ", the number of parity bits");
     const auto name = "bch " + std::to_string(n) + " " + std::to_string(n - parity);
     d_tables = std::make_shared<tables>(
         tables{ name, n, n - parity, t, polynomial, std::move(generator) });

@@ -403,10 +403,10 @@ ldpc_code ldpc_code::with_positions(const std::vector<std::uint32_t>& punctured,
             taken[position] = as;
         }
     };
-    take("punctured", from.punctured, "punctured by the code already");
-    take("shortened", from.shortened, "shortened by the code already");
-    take("punctured", punctured, "in punctured already");
-    take("shortened", shortened, "in shortened already");
+    take("punctured", from.punctured, "already punctured by the code");
+    take("shortened", from.shortened, "already shortened by the code");
+    take("punctured", punctured, "already in punctured");
+    take("shortened", shortened, "already in shortened");
 
     auto t = from.copy();
     const auto merge = [](auto& to, const auto& more) {
@@ -458,7 +458,7 @@ ldpc_code::with_message_positions(const std::vector<std::uint32_t>& positions) c
             refuse(name, positions[i], "allowed are 0 to " + std::to_string(t->n - 1));
         }
         if (there[positions[i]]) {
-            refuse(name, positions[i], "the position is in the list already");
+            refuse(name, positions[i], "the position is already in the list");
         }
         there[positions[i]] = true;
     }

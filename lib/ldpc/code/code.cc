@@ -307,7 +307,7 @@ void ldpc_code::tables::place_message()
     if (wanted.size() != k) {
         refuse("message_positions",
                value,
-               name + " has K = " + std::to_string(k) + " message bits, and there are " +
+               name + " has K = " + std::to_string(k) + " message bits, but there are " +
                    std::to_string(wanted.size()) + " positions for them");
     }
     if (wanted == message) {

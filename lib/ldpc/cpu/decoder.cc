@@ -156,8 +156,8 @@ private:
         }
     };
 
-    // Allocates, for each worker, what input in the caller's format needs: a buffer for
-    // quantised values and, for symbols, a demapper.
+    // Allocates, for each worker, a buffer for quantised values and, for symbols, a
+    // demapper. Only input in the caller's format needs them.
     void make_caller_rows()
     {
         if (d_caller_rows.size() == d_pool.threads()) {

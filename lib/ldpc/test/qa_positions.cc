@@ -278,10 +278,10 @@ TEST(ldpc_positions, DependentMessagePosition_ErrorNamesPosition)
     EXPECT_EQ(refusal(code, positions{ 0, 2, 4, 7 }),
               "message_positions[3] is 7: allowed are 0 to 6");
     EXPECT_EQ(refusal(code, positions{ 0, 2, 0, 5 }),
-              "message_positions[2] is 0: the position is in the list already");
+              "message_positions[2] is 0: the position is already in the list");
     EXPECT_EQ(
         refusal(code, positions{ 0, 2, 5 }),
-        "message_positions is a list of 3: test has K = 4 message bits, and there are "
+        "message_positions is a list of 3: test has K = 4 message bits, but there are "
         "3 positions for them");
     EXPECT_EQ(refusal(code, "gap"),
               "message_positions is \"gap\": allowed are systematic, first, last, "

@@ -420,14 +420,14 @@ TEST(ldpc_positions, BadPositions_AreRefused)
         return refusal([&] { code.with_positions(punctured, shortened); });
     };
     EXPECT_EQ(of({ 648 }, {}), "punctured is 648: wifi 648 1/2 has positions 0 to 647");
-    EXPECT_EQ(of({}, { 5, 5 }), "shortened is 5: the position is in shortened already");
-    EXPECT_EQ(of({ 7 }, { 7 }), "shortened is 7: the position is in punctured already");
+    EXPECT_EQ(of({}, { 5, 5 }), "shortened is 5: the position is already in shortened");
+    EXPECT_EQ(of({ 7 }, { 7 }), "shortened is 7: the position is already in punctured");
     list all(648);
     std::iota(all.begin(), all.end(), 0);
     EXPECT_NE(of(all, {}).find("no bit would be sent"), std::string::npos);
     const auto nr = ldpc_code::standard("nr", "bg2 z4", "1/5");
     EXPECT_EQ(refusal([&] { nr.with_positions({ 3 }, {}); }),
-              "punctured is 3: the position is punctured by the code already");
+              "punctured is 3: the position is already punctured by the code");
 }
 
 // Random messages are encoded to codewords, even if parity positions are shortened.

@@ -19,7 +19,7 @@ namespace {
 using bits = std::vector<std::uint8_t>;
 using complexes = std::vector<std::complex<float>>;
 
-// Codes and constellations, and frames of each in rotation.
+// Codes, constellations, and frames that use them in rotation.
 struct stream {
     ldpc_options options;
     std::vector<complexes> frames;
@@ -28,7 +28,7 @@ struct stream {
     unsigned kind(std::size_t frame) const { return frame % options.codes.size(); }
 };
 
-// Es/N0 exceeds the thresholds by 1.5 to 3 dB.
+// The Es/N0 of the frames exceeds the codes' thresholds by 1.5 to 3 dB.
 stream make_stream(std::size_t frames)
 {
     stream s;

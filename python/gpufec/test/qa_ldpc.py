@@ -642,7 +642,7 @@ class qa_ldpc(unittest.TestCase):
                 (dict(standard="wifi"), 'frame_size is "normal"'),
                 (dict(punctured=[64800]),
                  "punctured is 64800: dvbs2 normal 1/2 has positions 0 to 64799"),
-                (dict(punctured=[5, 5]), "punctured is 5: the position is in punctured"),
+                (dict(punctured=[5, 5]), "punctured is 5: the position is already in punctured"),
                 (dict(shortened=[-1]), "shortened is -1"),
                 (dict(punctured=list(range(64800))), "no bit would be sent"),
                 (dict(frame_size="medium"), 'frame_size is "medium"'),

@@ -42,7 +42,7 @@ struct table_store {
     std::uint32_t next; // index of the table that is considered next for a new key
     std::int32_t key[max_tables];
     std::uint32_t needed[max_tables]; // last round in which frames needed the table
-    std::int32_t wanted[max_tables];  // keys without a table that frames need
+    std::int32_t wanted[max_tables];  // keys that frames need and that have no table
     std::int32_t to_make[max_tables];
 };
 
