@@ -87,12 +87,13 @@ setup make_setup(const ldpc_options& o)
             refuse("output",
                    "message",
                    "the message positions of " + code.name() +
-                       " are not known, allowed is codeword");
+                       " are not known, so only codeword is allowed");
         }
         if (message && code.k() == 0) {
             refuse("output",
                    "message",
-                   code.name() + " has no message bits (K = 0), allowed is codeword");
+                   code.name() +
+                       " has no message bits (K = 0), so only codeword is allowed");
         }
     }
     return s;

@@ -223,7 +223,7 @@ void frame_judge::judge_format()
             x = x > 0 ? 4 : -4;
         }
         const auto mend =
-            "the input looks like hard bits 0 and 1, and a 0 is an erasure: "
+            "the input looks like hard bits 0 and 1, but a 0 counts as an erasure: "
             "send 1 and -1, multiplied by ln((1 - p) / p) nats, where p is the "
             "error rate";
         for (const auto positive : { sign, 1 - sign }) {

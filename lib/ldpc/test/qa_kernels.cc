@@ -359,8 +359,8 @@ TEST(ldpc_kernels, UnsupportedCode_HasNoUnstructuredKernel)
     EXPECT_FALSE(declined(code, ldpc_precision::int8));
     EXPECT_TRUE(declined(code, ldpc_precision::int16));
     EXPECT_TRUE(declined(code, ldpc_precision::float32));
-    // The first code has layers that contain a bit twice, the second code has checks of
-    // 36 bits.
+    // The first code has layers that contain a bit twice, and the second code has checks
+    // of 36 bits.
     EXPECT_TRUE(declined(ldpc_code::dvbs2("short", "1/2"), ldpc_precision::int8));
     EXPECT_TRUE(declined(qa::regular_code(120, 10, 1), ldpc_precision::int8));
 }

@@ -391,7 +391,7 @@ TEST(ldpc_positions, ParityCheckMatrix_CausesNoWarning)
             expect_none(alist_of(h));
         }
     }
-    // The parity checks of dense generator matrices.
+    // The parity-check matrices of codes with dense generator matrices.
     for (const unsigned k : { 20u, 58u, 91u, 324u }) {
         expect_none(alist_of(with_identity(k, 2 * k, false, 0.5)));
     }

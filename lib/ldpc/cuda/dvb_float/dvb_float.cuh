@@ -450,8 +450,8 @@ private:
     bit_place d_before, d_after;      // places of the bit before the chain and of the
                                       // chain's last bit
     std::uint32_t* d_state;
-    // The thread's records, beginning with the chain's first layer: in d_state, and in
-    // shared memory.
+    // The thread's records in d_state and in shared memory, from the chain's first layer
+    // on.
     std::uint32_t *d_own_state, *d_own_shared;
     std::uint32_t d_prefetched_layers; // number of the chain's layers whose records the
                                        // thread prefetches, or 0
