@@ -622,8 +622,8 @@ TEST(Cells, AnyLevel_LlrsAndErrorsAreLimited)
     }
 }
 
-// A symbol is erased above five times the upper quartile of the energies. The expected
-// quartile comes from sorting all energies.
+// A symbol is erased above five times the upper quartile of the energies. The test
+// computes the expected quartile by sorting all energies.
 TEST(IntegerRule, StrongSymbols_AreErasedAboveFiveUpperQuartiles)
 {
     const auto c = make_constellation("16apsk", "3/4");

@@ -167,7 +167,7 @@ TEST(Vlsnr, GivenEsn0_LlrsAreNearTheirFormula)
 }
 
 // Noise makes estimates scatter by up to 0.4 dB. QPSK is tested only above −3 dB, because
-// its estimate is derived from moments.
+// its estimate is derived from moments, which are inaccurate at a lower Es/N0.
 TEST(Vlsnr, UnknownEsn0_EstimateIsNearTrueEsn0)
 {
     for (const auto& m : vlsnr_modcods()) {

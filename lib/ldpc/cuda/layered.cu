@@ -4,9 +4,9 @@
 /* Layered min-sum for any code and precision. A thread block decodes one codeword, and
  * its threads share the checks of a layer. Posteriors are in shared memory if they fit,
  * messages in device memory. Memory latency limits the kernel, so its speed depends on
- * the number of resident threads per multiprocessor. Codes with checks
- * of up to 16 bits and without deferred edges therefore have kernels that need fewer
- * registers, and the block size with the most resident threads. */
+ * the number of resident threads per multiprocessor. Codes with checks of up to 16 bits
+ * and without deferred edges therefore have kernels that need fewer registers, and use
+ * the block size with the most resident threads. */
 
 #include "arithmetic.h"
 #include "soft_output.cuh"

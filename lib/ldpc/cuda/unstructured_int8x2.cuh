@@ -116,7 +116,8 @@ class unstructured_kernel
     static constexpr unsigned parts = message_words(MaxDegree) - 1;
     static constexpr unsigned rest = place_words(MaxDegree) % 4;
     static constexpr unsigned vectors = place_words(MaxDegree) / 4;
-    static_assert(rest != 3, "a lane's words of places in vectors");
+    static_assert(rest != 3,
+                  "at most two words of places remain outside the vectors of a lane");
 
     // A lane's data for its check in a step: the words of its messages, with the
     // magnitudes first, and the words of its places.

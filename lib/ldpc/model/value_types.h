@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Calls of generic functions with the type of a precision or of a format of LLRs. */
+/* Functions that call a generic function with the C++ type of a precision or of an LLR
+ * format. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_VALUE_TYPES_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_VALUE_TYPES_H
