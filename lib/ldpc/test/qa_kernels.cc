@@ -315,14 +315,17 @@ auto instances(std::vector<kernel_case> cases)
 
 } // namespace
 
-TEST_P(ldpc_kernel, Decisions_EqualCpu) { expect_equal_to_cpu(ldpc_soft_output::none); }
+TEST_P(ldpc_kernel, Decisions_EqualThoseOfCpu)
+{
+    expect_equal_to_cpu(ldpc_soft_output::none);
+}
 
-TEST_P(ldpc_kernel, PosteriorLlrs_EqualCpu)
+TEST_P(ldpc_kernel, PosteriorLlrs_EqualThoseOfCpu)
 {
     expect_equal_to_cpu(ldpc_soft_output::posterior);
 }
 
-TEST_P(ldpc_kernel, ExtrinsicLlrs_EqualCpu)
+TEST_P(ldpc_kernel, ExtrinsicLlrs_EqualThoseOfCpu)
 {
     expect_equal_to_cpu(ldpc_soft_output::extrinsic);
 }
