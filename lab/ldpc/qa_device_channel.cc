@@ -18,7 +18,7 @@ simulation_options code(const ldpc_code& c, double ebn0_db)
     o.decoder.max_iterations = 6;
     o.ebn0_db = ebn0_db;
     o.min_frame_errors = 0;
-    o.max_frames = 70; // more than frame_source::words = 64, so some words repeat
+    o.max_frames = 70; // more than the 64 codewords of frame_source, so some repeat
     return o;
 }
 
@@ -89,7 +89,7 @@ TEST_F(ldpc_channels, BatchesOfAnySize_EqualHost)
     }
 }
 
-TEST_F(ldpc_channels, MinErrors_EndsAtSameFrame)
+TEST_F(ldpc_channels, MinFrameErrors_EndsAtSameFrame)
 {
     auto o = code(ldpc_code::standard("wifi", "648", "3/4"), 2);
     o.max_frames = 100000;

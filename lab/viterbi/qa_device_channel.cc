@@ -55,8 +55,8 @@ protected:
 
 TEST_F(viterbi_channels, Streams_EqualHost)
 {
-    // At these low Eb/N0, thousands of bits are wrong. Other soft values than the host's
-    // would therefore most likely change the counts.
+    // At these low Eb/N0, thousands of bits are wrong. If soft values differed between
+    // host and device, the counts would therefore most likely differ.
     EXPECT_GT(equal(conv(k7, 1)), 3000u);
     EXPECT_GT(equal(conv(conv_code(7, { 0171, -0133 }), 0)), 3000u);
     EXPECT_GT(equal(conv(conv_code(9, { 0561, 0753, 0711 }), 0)), 1000u);
@@ -104,7 +104,7 @@ TEST_F(viterbi_channels, Frames_EqualHost)
     }
 }
 
-TEST_F(viterbi_channels, MinErrors_EndsThePoint)
+TEST_F(viterbi_channels, MinErrors_EndsAtSameSegment)
 {
     auto o = conv(k7, 3);
     o.max_bits = 4'000'000;
@@ -122,7 +122,7 @@ TEST_F(viterbi_channels, NoNoise_HasNoErrors)
     EXPECT_EQ(equal(o), 0u);
 }
 
-TEST_F(viterbi_channels, UnsupportedOptions_RunOnTheHost)
+TEST_F(viterbi_channels, UnsupportedOptions_RunOnHost)
 {
     const auto refused = [](simulation_options o, const std::string& why) {
         o.simulated_channel.make = make_device_channel;
@@ -143,7 +143,7 @@ TEST_F(viterbi_channels, UnsupportedOptions_RunOnTheHost)
     refused(o, "maximum likelihood");
     o = conv(k7, 1);
     o.decoder.format = soft_format::float32;
-    refused(o, "floats");
+    refused(o, "float and uint8");
     o = conv(k7, 1);
     o.decoder.backend = backend::cpu;
     refused(o, "CPU");
@@ -155,7 +155,7 @@ TEST_F(viterbi_channels, UnsupportedOptions_RunOnTheHost)
     EXPECT_THROW(simulate(o), std::invalid_argument);
 }
 
-TEST_F(viterbi_channels, Errors_AreCountedInTheirPositions)
+TEST_F(viterbi_channels, ErrorsAtBoundaries_CountInTheirSegments)
 {
     // A segment has 65,536 bits. Errors occur on both sides of the boundary between the
     // two segments, and at the last bit of each batch. The first batch ends inside the

@@ -55,7 +55,7 @@ TEST(distance_spectrum, OrderOfPuncturing_ChangesTheSpectrum)
               4u);
 }
 
-TEST(distance_spectrum, EveryPreset_HasPlausibleSpectrum)
+TEST(distance_spectrum, EveryPreset_HasBoundedFreeDistance)
 {
     for (const auto& p : conv_presets()) {
         const distance_spectrum spectrum(
