@@ -309,13 +309,14 @@ def array_rates():
     """Tabulates Mb/s of each way to decode arrays, by frames per call, and of copying the input."""
     rates = {(r["decoder"], r["way"], r["frames"]): r["mbps"]
              for r in table_of(load("array-rates-h200.json"), "rates")}
-    ways = ("one call", "decoder again and again", "page-locked", "on the device", "flowgraph",
-            "gpufec decode", "copying the array once")
+    ways = ("new decoder per call", "reused decoder", "page-locked", "on the device", "flowgraph",
+            "gpufec decode", "copy of the array")
+    labels = {"page-locked": "pinned arrays", "on the device": "device arrays"}
 
     def cell(*key):
         return f"{rates[key]:,.0f}" if key in rates else "—"
     return table(
-        ["decoder, frames per call"] + ["pinned" if way == "page-locked" else way for way in ways],
+        ["decoder, frames per call"] + [labels.get(way, way) for way in ways],
         [[f"{name}, {frames:,}"] + [cell(key, way, frames) for way in ways]
          for name, key, counts in (("Viterbi", "viterbi", (1, 100, 10000, 100000)),
                                    ("LDPC", "ldpc", (1, 100, 10000)),
