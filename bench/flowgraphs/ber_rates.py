@@ -117,7 +117,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tool")
     parser.add_argument("--json", type=results_file.report_path)
-    parser.add_argument("--seconds", type=float, default=4, help="of each row, about")
+    parser.add_argument("--seconds", type=float, default=4,
+                        help="approximate duration of each row in seconds")
     arguments = parser.parse_args()
     compared = list(same(arguments.tool))
     report, seconds = gpufec(arguments.tool, "ber", "viterbi", "--backend", "cuda",

@@ -90,9 +90,10 @@ def by_itself(program, what, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--gpufec", default="gpufec", help="the tool")
+    parser.add_argument("--gpufec", default="gpufec", help="path of the program gpufec")
     parser.add_argument("--turns", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=1.5, help="of each run")
+    parser.add_argument("--seconds", type=float, default=1.5,
+                        help="duration of each run in seconds")
     parser.add_argument("--json", type=report_path, metavar="FILE")
     args = parser.parse_args()
     results = []

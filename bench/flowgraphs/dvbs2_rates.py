@@ -130,13 +130,15 @@ def measure(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--backend", default="cpu", choices=["cuda", "cpu"])
-    parser.add_argument("--threads", type=int, default=1, help="of the CPU backend")
+    parser.add_argument("--threads", type=int, default=1,
+                        help="number of threads of the CPU backend")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each run")
-    parser.add_argument("--frames", type=int, default=64, help="different frames")
+    parser.add_argument("--seconds", type=float, default=1.0,
+                        help="duration of each run in seconds")
+    parser.add_argument("--frames", type=int, default=64, help="number of different frames")
     parser.add_argument("--only", type=lambda text: text.split(","), default=[],
-                        help="only flowgraphs with one of these words in their names")
-    parser.add_argument("--json", type=report_path, help="file for the result")
+                        help="run only flowgraphs whose names contain one of these words")
+    parser.add_argument("--json", type=report_path, help="write the results to this file")
     options = parser.parse_args()
     result = {"backend": options.backend, "threads": options.threads, "rounds": options.rounds,
               "seconds": options.seconds, "flows": measure(options)}

@@ -119,7 +119,7 @@ def comparisons(program, rates, packets, frames, counted):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("leandvb", help="the program")
+    parser.add_argument("leandvb", help="path of the program leandvb")
     parser.add_argument("--rates", type=lambda text: text.split(","), default=list(RATES))
     parser.add_argument("--packets", type=int, default=1000)
     parser.add_argument("--lead", type=int, default=1500)

@@ -156,19 +156,23 @@ def measure(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--backend", default="cpu", choices=["auto", "cuda", "cpu"])
-    parser.add_argument("--threads", type=int, default=1, help="of the CPU backend")
-    parser.add_argument("--blocks", type=int, default=1, help="decoders in one flowgraph")
+    parser.add_argument("--threads", type=int, default=1,
+                        help="number of threads of the CPU backend")
+    parser.add_argument("--blocks", type=int, default=1, help="number of decoders in one flowgraph")
     parser.add_argument("--devices", type=lambda text: list(map(int, text.split(","))),
-                        default=[0], help="CUDA devices, comma separated")
-    parser.add_argument("--batch", type=int, default=0, help="parallel blocks; 0: chosen")
+                        default=[0], help="indices of the CUDA devices, separated by commas")
+    parser.add_argument("--batch", type=int, default=0,
+                        help="batch size in parallel blocks; 0: the decoder chooses the size")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each run")
+    parser.add_argument("--seconds", type=float, default=1.0,
+                        help="duration of each run in seconds")
     parser.add_argument("--starved-seconds", type=float, default=5.0,
-                        help="duration of the measurement with a slow source; 0: none")
+                        help="duration in seconds of the measurement with a slow source; 0: the "
+                             "measurement is omitted")
     parser.add_argument("--gpufec", default=shutil.which("gpufec"),
-                        help="the program, for the decoder's own limit")
+                        help="path of the program gpufec, which measures the decoder alone")
     parser.add_argument("--json", type=report_path,
-                        help="file for the result, else standard output")
+                        help="write the results to this file instead of standard output")
     options = parser.parse_args()
     result = measure(options)
     if options.json:

@@ -171,7 +171,7 @@ def main():
     parser.add_argument("--task-bits", type=int, default=1 << 21)
     parser.add_argument("--frames", type=int, default=100000)
     parser.add_argument("--kill-after", type=float, default=4.0,
-                        help="seconds after the dealer's start")
+                        help="time from the dealer's start to the kill, in seconds")
     parser.add_argument("--only", choices=["dask", "zeromq"])
     parser.add_argument("--json", type=report_path)
     args = parser.parse_args()

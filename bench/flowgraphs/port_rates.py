@@ -345,12 +345,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--backend", default="cpu", choices=["cuda", "cpu"])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each run")
+    parser.add_argument("--seconds", type=float, default=1.0,
+                        help="duration of each run in seconds")
     parser.add_argument("--only", type=lambda text: text.split(","), default=[],
-                        help="only flowgraphs with one of these words in their names")
+                        help="run only flowgraphs whose names contain one of these words")
     parser.add_argument("--gpufec", default=shutil.which("gpufec"),
-                        help="the program, for rates without a flowgraph")
-    parser.add_argument("--json", type=report_path, help="file for the result")
+                        help="path of the program gpufec, which measures rates without a flowgraph")
+    parser.add_argument("--json", type=report_path, help="write the results to this file")
     options = parser.parse_args()
     result = {"backend": options.backend, "rounds": options.rounds, "seconds": options.seconds,
               "flows": measure(options)}

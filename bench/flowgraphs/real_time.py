@@ -108,14 +108,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--seconds", type=float, default=60, help="duration of each measurement")
-    parser.add_argument("--parts", default="50,90,99", help="input rates in percent of the capacity")
+    parser.add_argument("--seconds", type=float, default=60,
+                        help="duration of each measurement in seconds")
+    parser.add_argument("--parts", default="50,90,99",
+                        help="input rates in percent of the capacity")
     parser.add_argument("--blocks", default=",".join(BLOCKS))
     parser.add_argument("--max-latency-ms", type=float, default=50)
     parser.add_argument("--status-tags", default="all", choices=("all", "failures", "none"),
                         help="status_tags of the LDPC and synchronisation blocks")
     parser.add_argument("--together", action="store_true",
-                        help="run all blocks at the same time, also to measure capacities")
+                        help="run all blocks in one flowgraph, for capacities too")
     parser.add_argument("--json", type=report_path, metavar="FILE")
     args = parser.parse_args()
     results, hosts = [], []

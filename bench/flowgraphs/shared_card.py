@@ -108,10 +108,12 @@ def memory(kind):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--blocks", type=int, default=16)
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each run")
+    parser.add_argument("--seconds", type=float, default=2.0,
+                        help="duration of each run in seconds")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--leave-mib", type=int, help="free memory of the device")
-    parser.add_argument("--json", type=report_path, help="file for the result")
+    parser.add_argument("--leave-mib", type=int,
+                        help="MiB of device memory that the script leaves free")
+    parser.add_argument("--json", type=report_path, help="write the results to this file")
     options = parser.parse_args()
 
     names = list(KINDS)

@@ -73,10 +73,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tool", metavar="GPUFEC")
     parser.add_argument("--devices", type=lambda text: text.split(","),
-                        default=["0", "1"], help="comma separated")
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
+                        default=["0", "1"], help="indices of the CUDA devices, separated by commas")
+    parser.add_argument("--seconds", type=float, default=1.0,
+                        help="duration of each measurement in seconds")
     parser.add_argument("--json", type=results_file.report_path,
-                        help="file for the result, else standard output")
+                        help="write the results to this file instead of standard output")
     options = parser.parse_args()
     result = {
         "rates": [compare(options.tool, options.devices, batch, options.seconds)

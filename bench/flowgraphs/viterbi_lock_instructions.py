@@ -42,7 +42,7 @@ def instructions(gpufec, preset, values, lock, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--gpufec", default="gpufec", help="the tool")
+    parser.add_argument("--gpufec", default="gpufec", help="path of the program gpufec")
     parser.add_argument("--json", type=report_path, metavar="FILE")
     args = parser.parse_args()
     results = []

@@ -112,7 +112,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--modcod", default="qpsk 1/2")
     parser.add_argument("--frame-size", default="normal", choices=BITS)
-    parser.add_argument("--esn0", type=float, default=1.3, help="dB")
+    parser.add_argument("--esn0", type=float, default=1.3, help="Es/N0 in dB")
     parser.add_argument("--iterations", type=int, default=25)
     parser.add_argument("--frames", type=int, default=256)
     parser.add_argument("--turns", type=int, default=3)

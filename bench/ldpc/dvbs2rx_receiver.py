@@ -177,14 +177,16 @@ def main():
     parser.add_argument("--tx", default=shutil.which("dvbs2-tx"), help="path of dvbs2-tx")
     parser.add_argument("--rx", default=shutil.which("dvbs2-rx"), help="path of dvbs2-rx")
     parser.add_argument("--modcod", default="QPSK1/2")
-    parser.add_argument("--snr", default="1.5", help="Es/N0 in dB; several values are separated by commas")
+    parser.add_argument("--snr", default="1.5",
+                        help="Es/N0 in dB; several values are separated by commas")
     parser.add_argument("--pilots", action="store_true", help="send pilots")
     parser.add_argument("--packets", type=int, default=18200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", help="names of receivers, separated by commas")
+    parser.add_argument("--only", help="run only these receivers (names separated by commas)")
     parser.add_argument("--other", metavar="COMMIT:PREFIX",
-                        help="another version of gr-dvbs2rx, and where it is installed")
-    parser.add_argument("--runs", type=int, default=1, help="of each receiver")
+                        help="commit of another version of gr-dvbs2rx, and the prefix of its "
+                             "installation")
+    parser.add_argument("--runs", type=int, default=1, help="number of runs of each receiver")
     parser.add_argument("--json", type=results_file.report_path,
                         help="write the results to this file")
     options = parser.parse_args()

@@ -181,12 +181,14 @@ def plot(run, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--frames", type=int, default=400, help="of a point, at most")
+    parser.add_argument("--frames", type=int, default=400,
+                        help="maximum number of frames per point")
     parser.add_argument("--tiny-frames", type=int, default=1000)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", type=report_path, required=True)
     parser.add_argument("--plot")
-    parser.add_argument("--only-plot", action="store_true", help="of what is in --json")
+    parser.add_argument("--only-plot", action="store_true",
+                        help="draw the results in the file --json, without a measurement")
     options = parser.parse_args()
     if not options.only_plot:
         report = {"code": dict(CODE, codebook="random"),

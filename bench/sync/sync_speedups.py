@@ -45,7 +45,8 @@ def rounded(x):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="+", type=pathlib.Path, metavar="RESULT.json")
-    parser.add_argument("--alone", action="store_true", help="one frame at a time")
+    parser.add_argument("--alone", action="store_true",
+                        help="compare frames that are decoded one at a time")
     options = parser.parse_args()
     runs = [run for path in options.results for run in json.loads(path.read_text())["runs"]]
     cpu, gpu = (entries(row for run in runs if f" {where} grid" in run["command"]

@@ -71,7 +71,7 @@ def main():
                         default=[1, 2])
     parser.add_argument("--frames", type=int, default=800)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", type=report_path, help="file for the result")
+    parser.add_argument("--json", type=report_path, help="write the results to this file")
     options = parser.parse_args()
     result = {"frames": options.frames, "results": measure(options)}
     if options.json:

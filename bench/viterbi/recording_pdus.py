@@ -251,9 +251,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("recording")
     parser.add_argument("--noise", default="-12:1:0", metavar="A:STEP:B",
-                        help="power of the noise added, in dB over the recording's")
-    parser.add_argument("--seeds", type=int, default=5, help="runs per noise level")
-    parser.add_argument("--backend", default="auto", help="auto, cuda or cpu")
+                        help="powers of the added noise, in dB above the recording's power")
+    parser.add_argument("--seeds", type=int, default=5,
+                        help="number of runs per noise level, each with its own seed")
+    parser.add_argument("--backend", default="auto",
+                        help="backend of the decoders: auto, cuda or cpu")
     parser.add_argument("--json", type=results_file.report_path,
                         help="write the results to this file")
     arguments = parser.parse_args()

@@ -73,7 +73,8 @@ def main():
     parser.add_argument("tool")
     parser.add_argument("--json", type=results_file.report_path)
     parser.add_argument("--seconds", type=float, default=1)
-    parser.add_argument("--only", default="", metavar="WORD", help="rows whose name has it")
+    parser.add_argument("--only", default="", metavar="WORD",
+                        help="run only rows whose names contain WORD")
     arguments = parser.parse_args()
     rows = []
     print("| row | blocks × D | L | prepare, forward, traceback, ms | kernels, Gb/s "
