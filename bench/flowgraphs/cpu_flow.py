@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the decoded bits per second of each decoder block on one CPU thread, and those of the
-same decoder without a flowgraph (row "stream" of `gpufec bench`).
+"""Measures the decoded bits per second of each decoder block on one CPU thread, and of the same
+decoder without a flowgraph (row "stream" of `gpufec bench`).
 
 Runs of the flowgraph and of `gpufec bench` alternate, and the ratio is the median over pairs of
 runs, because the machine may be shared. The source is a ring buffer in memory, from the module
-endurance_blocks, which a build writes to bench/flowgraphs. LDPC runs 10 iterations for every frame,
-so that its input does not matter.
+endurance_blocks, which a build writes to bench/flowgraphs. The LDPC decoder runs 10 iterations for
+every frame, so its rate does not depend on the input.
 
 Usage: cpu_flow.py [--gpufec PROGRAM] [--turns N] [--seconds S] [--json FILE]
 """

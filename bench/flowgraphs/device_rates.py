@@ -5,10 +5,11 @@
 
 """Measures the rates of the decoder blocks whose ports are in device memory (io="device").
 
-A source in device memory repeats noisy frames, and a sink in device memory takes the output. Rates
-are information bits per second that leave the block. Results also have the fraction of a core that
-the block's own thread takes, the same flowgraph with an output in host memory (io="device_in") and,
-for comparison, the rates of the kernels alone and of a decoder without a flowgraph (gpufec bench).
+A source in device memory repeats noisy frames, and a sink in device memory consumes the output.
+Rates are information bits per second that leave the block. Results also have the fraction of a core
+that the block's own thread uses, the rate of the same flowgraph with an output in host memory
+(io="device_in") and, for comparison, the rates of the kernels alone and of a decoder without a
+flowgraph (gpufec bench).
 
 Usage: device_rates.py [--rounds N] [--seconds S] [--only WORD,...] [--gpufec PROGRAM]
                        [--json FILE]
@@ -37,7 +38,8 @@ SETTLE_S = 1.0 # time from the start of a flowgraph to the beginning of a measur
 
 
 def noisy_symbols(frames=32):
-    """Returns normal frames 9/10 of 32APSK at Es/N0 16.35 dB, as complex floats."""
+    """Returns the symbols of normal frames of 32APSK 9/10 at an Es/N0 of 16.35 dB, as complex
+    floats."""
     _, symbols = transmit("32apsk", "9/10", MODCODS["32apsk 9/10"][3], frames)
     noise = np.random.default_rng(2).standard_normal(2 * len(symbols)).view(complex)
     return (symbols + np.sqrt(10 ** -1.635 / 2) * noise).astype(np.complex64)
@@ -54,7 +56,7 @@ def viterbi_values(items=1 << 26):
 
 def run(items, make, io, seconds):
     """Runs a flowgraph. Returns output items per second, the fraction of a core that the block's
-    thread takes, and the block."""
+    thread uses, and the block."""
     block = make(io=io)
     graph = gr.top_block()
     size = block.output_signature().sizeof_stream_item(0)

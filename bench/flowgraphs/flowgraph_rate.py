@@ -13,8 +13,8 @@ chains. These runs alternate:
   wide_edge  edge with an input buffer of 1 MB
   limit      the decoder without a flowgraph, memory to memory (gpufec bench viterbi)
   slots      the decoder's batches alone, from pinned to pinned memory
-With one block, the script then measures the CPU time of the block's thread while the source is
-slow.
+With --blocks 1, the script then measures the CPU time of the block's thread while the source is
+slower than the decoder.
 
 Usage: flowgraph_rate.py [--backend B] [--threads N] [--blocks N] [--devices LIST]
                          [--batch N] [--rounds N] [--seconds S] [--starved-seconds S]
@@ -37,12 +37,12 @@ from results_file import report_path, save  # noqa: E402
 
 BITS_PER_BYTE = 8
 STARVED_ITEMS_PER_S = 20e3
-# Output multiple in items. GNU Radio's input buffer then holds twice the input for one multiple.
+# Output multiple in items. GNU Radio's input buffer then holds the input for two such multiples.
 WIDE_MULTIPLE = 32768
 
 
 def make_decoder(options, number=0):
-    """Makes a decoder. A single block uses all devices; several blocks use one each."""
+    """Makes a decoder. A single block uses all devices; each of several blocks uses one device."""
     devices = options.devices
     if options.blocks > 1:
         devices = [devices[number % len(devices)]]
@@ -102,7 +102,7 @@ def thread_seconds(name):
 
 
 def starved_cpu(options, seconds):
-    """Returns the fraction of a core that the block's thread takes while it waits for input."""
+    """Returns the fraction of a core that the block's thread uses while it waits for input."""
     graph = gr.top_block()
     graph.connect(blocks.null_source(gr.sizeof_char),
                   blocks.throttle(gr.sizeof_char, STARVED_ITEMS_PER_S),

@@ -6,12 +6,11 @@
 """Measures the rate at the output port of each decoder and encoder in a flowgraph.
 
 Sources are in memory: a buffer that is filled once with noisy frames ("ring"), zeros (null_source),
-or a file in /dev/shm (file_source, which copies it). Rates are information bits per second that
-leave the block. Results also have the fraction of a core that the block's own thread takes, and
-bytes of input and output per information bit. Where applicable, they have the mean number of
-iterations, the rate of the same source into a null sink, and the decoder's rates without a
-flowgraph (gpufec bench): from slot to slot, which are the batches' pinned buffers, and from memory
-to memory.
+or a file in /dev/shm, which file_source copies. Rates are information bits per second that leave
+the block. Results also have the fraction of a core that the block's own thread uses, and bytes of
+input and output per information bit. Where applicable, results have the mean number of iterations,
+the rate of the same source into a null sink, and the decoder's rates without a flowgraph
+(gpufec bench): from slot to slot, which are the batches' pinned buffers, and from memory to memory.
 
 Usage: port_rates.py [--backend B] [--rounds N] [--seconds S] [--only WORD,...]
                      [--gpufec PROGRAM] [--json FILE]
@@ -56,7 +55,7 @@ class ring(gr.sync_block):
         size = whole * max(1, -(-least_bytes // (whole * items.itemsize)))
         self.items, self.size, self.done = items, size, 0
         self.tags = [(at, pmt.mp(key), value) for at, key, value in tags]
-        self.set_min_output_buffer(size) # must exceed what downstream blocks request
+        self.set_min_output_buffer(size) # must exceed the size that downstream blocks request
 
     def work(self, _, output_items):
         out = output_items[0]
@@ -81,8 +80,8 @@ class ring(gr.sync_block):
 
 
 def run(make_source, block, bits_per_item, seconds, blocks_between=()):
-    """Runs a flowgraph for some seconds. Returns output bits per second, and the fraction of a core
-    that the block's thread takes."""
+    """Runs a flowgraph and measures for `seconds` seconds. Returns output bits per second, and the
+    fraction of a core that the block's thread uses."""
     graph = gr.top_block()
     source = make_source()
     sink = blocks.null_sink(block.output_signature().sizeof_stream_item(0))
@@ -129,9 +128,9 @@ def sync_stream(p, frames=512):
 
 
 def sync_slots(p=1e-3, frames=400, room=8):
-    """Returns received items of random frames, each in a slot that is `room` items longer than a
-    sent frame; the rest of the slot is noise. Received frames that are more than `room` items
-    longer or shorter than the sent frame are left out."""
+    """Returns received items of random frames. Each frame is in a slot that is `room` items longer
+    than a sent frame and ends with noise. Received frames that are more than `room` items longer or
+    shorter than the sent frame are left out."""
     rng = np.random.default_rng(2)
     slots = []
     for seed in range(1, 100 * frames):
@@ -175,8 +174,8 @@ class cases:
         print(name, self.results[name], flush=True)
 
     def beside(self, name, kind, *arguments):
-        """Adds to a result the same decoder's rates without a flowgraph, from slot to slot and from
-        memory to memory (gpufec bench)."""
+        """Adds the decoder's rates without a flowgraph (gpufec bench), from slot to slot and from
+        memory to memory, to the result `name`."""
         if not self.wanted(name) or not self.options.gpufec or name not in self.results:
             return
         done = subprocess.run([self.options.gpufec, "bench", kind, "--backend",

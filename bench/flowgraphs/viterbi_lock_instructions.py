@@ -2,12 +2,12 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Counts the instructions that phase search adds to the CPU's Viterbi decoder while it is locked.
-Unlike times, numbers of instructions do not depend on other work of the machine.
+Unlike times, numbers of instructions do not depend on other programs on the machine.
 
 `gpufec decode viterbi` runs under valgrind (callgrind), with and without phase search, and with
-recordings of two lengths. The difference between the lengths excludes the start and the search.
-The signals are those of viterbi_lock_flow.py. valgrind does not emulate AVX-512, so the AVX2
-variant is counted.
+recordings of two lengths. The difference between the two counts excludes the start and the search.
+The signals are those of viterbi_lock_flow.py. The instructions of the AVX2 variant are counted,
+because valgrind does not emulate AVX-512.
 
 Usage: viterbi_lock_instructions.py [--gpufec PATH] [--json FILE]
 """

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the frame error rate after BCH decoding for every MODCOD of EN 302 307-1, or
- * with --vl-snr for those of VL-SNR frames (EN 302 307-2). The
- * input is symbols, Es/N0 is estimated from each frame, and early stop is on. Options add
- * outliers, bursts, fades or missing signal to the symbols. With --loss, measures instead
- * how many dB max-log demapping loses against log-MAP. Prints JSON. */
+/* Measures the frame error rate after BCH decoding for every MODCOD of EN 302 307-1, or,
+ * with --vl-snr, for every MODCOD of VL-SNR frames (EN 302 307-2). The input is symbols,
+ * Es/N0 is estimated from each frame, and early stop is on. Options add outliers, bursts,
+ * fades or gaps to the symbols. With --loss, the program measures instead the loss in dB
+ * of max-log demapping against log-MAP. Prints JSON. */
 
 #include "apps/json.h"
 #include "channel/counter_random.h"
@@ -108,12 +108,12 @@ struct settings {
     unsigned iterations = 50;
     ldpc_demapper demapper = ldpc_demapper::log_map;
     ldpc_precision precision = ldpc_precision::int8;
-    double offset = -1; // -1: default of the code
+    double offset = -1; // −1: default of the code
     std::string only;
     bool loss = false;
     float outlier = 0; // magnitude of outliers, for a mean symbol energy of 1; 0: none
     unsigned outliers = 1;
-    std::string impairment; // NAME of --impairment; empty without it
+    std::string impairment; // NAME of --impairment; empty: no impairment
     double impairment_size = 0;
 };
 
@@ -124,7 +124,7 @@ struct point {
     const bch_encoder_kernel* bch;
     const bch_decoder_kernel* check;
     const ldpc_encoder_kernel* ldpc;
-    const demap::model* model; // except with π/2-BPSK
+    const demap::model* model; // not used with π/2-BPSK
     std::optional<demap::constellation> pi2_bpsk;
     unsigned code, constellation;
     std::uint64_t wrong = 0, uncorrected = 0, corrected_bits = 0, iterations = 0;
@@ -489,7 +489,7 @@ json thresholds(const settings& s, std::string& decoded_by)
 }
 
 // Returns the Es/N0 in dB at which the frame error rate falls below 0.1, interpolated
-// between points; NaN if no point is below 0.1 after one that is not.
+// between two consecutive points; NaN if the points have no such crossing.
 double crossing(const std::vector<point>& points, std::uint64_t frames)
 {
     const auto rate = [&](const point& p) {
@@ -555,7 +555,7 @@ void set_impairment(settings& s, const std::string& value)
         return known.first == s.impairment;
     });
     if (found == all.end()) {
-        throw std::invalid_argument("impairment: " + value + " is unknown; see --help");
+        throw std::invalid_argument("unknown impairment " + value + "; see --help");
     }
     const auto colon = value.find(':');
     s.impairment_size =
@@ -572,7 +572,7 @@ settings parse(int argc, char** argv)
             continue;
         }
         if (i + 1 == argc) {
-            throw std::invalid_argument(name + " has no value");
+            throw std::invalid_argument("option " + name + " needs a value; see --help");
         }
         const std::string value = argv[++i];
         if (name == "--frames") {

@@ -24,7 +24,7 @@ using namespace gr::gpufec::ldpc::device;
 
 namespace {
 
-constexpr unsigned words = 64; // distinct codewords sent
+constexpr unsigned words = 64; // number of different codewords that are sent
 
 __device__ std::uint64_t mix(std::uint64_t x) // splitmix64
 {
@@ -73,8 +73,8 @@ __global__ void transmit(std::uint8_t* input,
     }
 }
 
-// Counts wrong frames, wrong bits, and frames with more than \p t wrong bits, which an
-// outer code that corrects t errors cannot correct.
+// Counts wrong frames, wrong bits, and frames with more than \p t wrong bits, which a
+// t-error-correcting outer code cannot correct.
 __global__ void compare(const std::uint8_t* output,
                         const ldpc::frame_place* table,
                         const std::uint8_t* sent,
@@ -314,7 +314,7 @@ private:
         return rule;
     }
     // Returns the number of bits that are compared, a multiple of 8: k if the codeword
-    // begins with the message and k is such a multiple, otherwise n, rounded down.
+    // begins with the message and k is a multiple of 8, otherwise n, rounded down.
     unsigned out_bits() const
     {
         return d_code.systematic_prefix() && d_code.k() % 8 == 0 ? d_code.k()
@@ -527,7 +527,8 @@ void tune(const ldpc_code& code,
 }
 
 // Compares the sum-product kernel with the reference: prints the number of frames with
-// equal decisions, with equal iterations, and decoded to a codeword by each of the two.
+// equal decisions, with equal numbers of iterations, and with a codeword as the result of
+// each of the two decoders.
 void check(const ldpc_code& code,
            double es_n0_db,
            unsigned iterations,
@@ -597,17 +598,18 @@ const std::map<std::string, double> standard{
 int main(int argc, char** argv)
 try {
     if (argc < 7) {
-        std::fprintf(
-            stderr,
-            "usage: %s speed|early|fer|threshold|tune|check "
-            "int8|int16|float|sum-product [STANDARD/]SIZE|file/ALIST RATE|all|- "
-            "ITERATIONS FRAMES "
-            "[MARGIN_DB|-] [PLAN|flooding|-] [llr|extrinsic]\n"
-            "The margin is above the Es/N0 of EN 302 307-1, of other standards above "
-            "that at which QPSK's rate is the capacity of the Gaussian channel.\n"
-            "PLAN: dvb_int8x2, two_checks_per_word, dvb_float, quasi_cyclic, "
-            "unstructured_int8x2, layered\n",
-            argv[0]);
+        std::fprintf(stderr,
+                     "usage: %s speed|early|fer|threshold|tune|check "
+                     "int8|int16|float|sum-product [STANDARD/]SIZE|file/ALIST RATE|all|- "
+                     "ITERATIONS FRAMES "
+                     "[MARGIN_DB|-] [PLAN|flooding|-] [llr|extrinsic]\n"
+                     "The margin is in dB above the Es/N0 of EN 302 307-1 or, for other "
+                     "standards, "
+                     "above the Es/N0 at which the capacity of the Gaussian channel is "
+                     "QPSK's rate.\n"
+                     "PLAN: dvb_int8x2, two_checks_per_word, dvb_float, quasi_cyclic, "
+                     "unstructured_int8x2, layered\n",
+                     argv[0]);
         return 1;
     }
     const std::string what = argv[1], name = argv[3], wanted = argv[4];

@@ -43,8 +43,8 @@ void set_up(run_options& o, unsigned batch)
     o.slots = 1;
 }
 
-// Each function below performs `amount` units of work, and returns the quantity (decoded
-// bits, soft values …) of one unit.
+// Each function below performs `amount` units of work, and returns the quantity that one
+// unit processes, for example in decoded bits or soft values.
 
 // One unit is a batch of sixteen parallel blocks.
 double viterbi(const std::string& puncturing, unsigned amount)

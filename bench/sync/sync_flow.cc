@@ -1,10 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures throughput and CPU time of gpu_sync_map's thread in a flowgraph. A stub that
- * does not decode replaces the device, so the figures show the cost of the block and of
- * the host code between block and device. For comparison, the benchmark also measures a
- * block that only reads length tags and writes gpu_sync_map's tags. Prints JSON.
+/* Measures throughput and CPU time of gpu_sync_map's thread in a flowgraph. A simulated
+ * device that does not decode replaces the GPU, so the figures show the cost of the block
+ * and of the host code between block and device. For comparison, the benchmark also
+ * measures a block that only reads length tags and writes gpu_sync_map's tags. Prints
+ * JSON.
  *
  * Usage: sync_flow [SECONDS] [NAME]
  * Runs only the cases whose names contain NAME. */
@@ -33,8 +34,8 @@ namespace {
 
 constexpr unsigned period = 64; // frames after which the stream repeats
 
-// A stub device that does not decode. It reports every frame as valid, at its predicted
-// position.
+// A simulated device that does not decode, but reports every frame as valid, at the
+// frame's predicted position.
 class idle_device : public cpu_decoder<job>
 {
 public:

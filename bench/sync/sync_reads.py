@@ -5,10 +5,10 @@
 
 The results are symbol error rates against the number of reads, with one, two and three passes. For
 a very small code, the results also have the distance of the decoder's posteriors from the exact
-joint posteriors. The exact posteriors are computed by enumeration of all messages. To get the
-probability of a read given a message, the priors exclude all other messages, and the decoder
-reports the probability of the read. --json names the file of results, and --plot a picture.
---only-plot draws the picture from an existing file."""
+joint posteriors. The exact posteriors are computed by enumeration of all messages. The probability
+of a read given a message comes from the decoder, with priors that exclude all other messages.
+--json names the file of results, and --plot a picture. --only-plot draws the picture from an
+existing file of results."""
 
 import argparse
 import itertools
@@ -28,7 +28,7 @@ except ModuleNotFoundError:
     try:
         from gnuradio import gpufec
     except ImportError:
-        gpufec = None # not needed for --only-plot
+        gpufec = None # --only-plot does not need the module
 
 READS = (1, 2, 4, 8)
 PASSES = (1, 2, 3)
@@ -78,7 +78,7 @@ class Count:
 
 def error_rates(p, frames, threads, log):
     """Measures error rates for all numbers of reads and passes, on the same received reads. Returns
-    a list with a row for each pair of numbers, the backend and the device."""
+    a list with a row for each pair of numbers, the name of the backend, and that of the device."""
     book = gpufec.codebook_random(CODE["n"], CODE["q"], CODE["frame_symbols"], 1)
     code = dict(CODE, codebook=book)
     channel = dict(p_insert=p, p_delete=p, p_substitute=SUBSTITUTE)

@@ -72,7 +72,7 @@ json measure_decoder(double p,
                          .add("symbols", pulled * c.N));
 }
 
-// Measures how long a device takes for each step of decoding a batch of a stream.
+// Measures the time of each step in which a device decodes a batch of a stream.
 json measure_stream_steps(double p, sync_precision precision, unsigned frames)
 {
     const code_size c{ 10, 32, 210 };

@@ -5,8 +5,8 @@
 
 """Compares stream mode with framed mode on the CPU backend, with one or more threads.
 
-Processor time per frame is valid even on a busy machine; elapsed time shows how threads scale on an
-idle one.
+Processor time per frame is valid even on a busy machine. Elapsed time shows how the rate grows with
+the number of threads on an idle machine.
 
 Usage: sync_threads.py [--threads N,...] [--frames N] [--rounds N] [--json FILE]
 """

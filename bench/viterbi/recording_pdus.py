@@ -41,7 +41,7 @@ from satellites.components.deframers import ccsds_concatenated_deframer  # noqa:
 from satellites.components.deframers.ccsds_rs_deframer import ccsds_rs_deframer  # noqa: E402
 from satellites.components.demodulators import bpsk_demodulator, fsk_demodulator  # noqa: E402
 
-# sys.modules is needed, because the package's attribute of this name is a class, not the module.
+# The module comes from sys.modules, because the package's attribute of this name is a class.
 deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_deframer"]
 
 # Hides the log line that gr-satellites writes for every frame that it tries to decode.
@@ -54,7 +54,7 @@ PATCHING = threading.Lock() # guards the patched gr-satellites module
 @dataclasses.dataclass(frozen=True)
 class Signal:
     """The parameters of a satellite's signal, from gr-satellites' description of it."""
-    demodulator: type # of gr-satellites
+    demodulator: type # class of gr-satellites' demodulator
     baud_rate: int
     frame: dict       # parameters of ccsds_concatenated_deframer
     receiver: dict    # the same as parameters of ccsds_fec_receiver
@@ -126,7 +126,7 @@ def read_wav(path):
     """Returns the samples of a mono 16-bit file, scaled to -1 to 1, and the sample rate in Hz."""
     with wave.open(path) as file:
         if file.getnchannels() != 1 or file.getsampwidth() != 2:
-            raise ValueError(f"{path}: mono, 16 bits is expected")
+            raise ValueError(f"{path} must be a mono recording with 16 bits per sample")
         samples = numpy.frombuffer(file.readframes(file.getnframes()), numpy.int16)
         return samples.astype(numpy.float32) / 32768, file.getframerate()
 
@@ -142,8 +142,8 @@ def add_noise(samples, noise_db, seed):
 
 
 def demodulate(samples, rate, signal):
-    """Returns the soft symbols of gr-satellites' demodulator. Its symbols differ slightly between
-    runs, so all decoders must be given the symbols of one run."""
+    """Returns the soft symbols of gr-satellites' demodulator. The symbols differ slightly between
+    runs, so all decoders must get the symbols of the same run."""
     top = gr.top_block()
     sink = blocks.vector_sink_f()
     top.connect(blocks.vector_source_f(samples, False),
@@ -153,8 +153,8 @@ def demodulate(samples, rate, signal):
 
 
 class patient_source(gr.sync_block):
-    """A source whose stream ends only when `released` is set. Without this delay, the flowgraph
-    would drop pending messages when the stream ends."""
+    """A source whose stream ends only when the event `released` is set. Without this delay, the
+    flowgraph would drop pending messages when the stream ends."""
 
     def __init__(self, items):
         super().__init__("patient source", None, [numpy.float32])
@@ -195,7 +195,7 @@ def pdus(symbols, which, signal, backend="auto", quiet_s=3.0):
     Reception ends when all symbols are sent and no PDU has arrived for quiet_s seconds.
     """
     receiver, port = make_receiver(signal, which, backend)
-    # The appended erasures (zeros) complete the decoders' last parallel block.
+    # The appended zeros (erasures) complete the last parallel block of each decoder.
     source = patient_source(numpy.append(symbols, numpy.zeros(8192, numpy.float32)))
     sink = blocks.message_debug()
     top = gr.top_block()
@@ -220,7 +220,7 @@ def compare(path, noise_db, seed, backend="auto"):
     samples, rate = read_wav(path)
     signal = signal_of(path)
     symbols = demodulate(add_noise(samples, noise_db, seed), rate, signal)
-    # Runs in parallel, because each receiver first waits for quiet_s seconds before it ends.
+    # The receivers run in parallel, because each receiver waits for quiet_s seconds at its end.
     with concurrent.futures.ThreadPoolExecutor(len(WAYS)) as pool:
         return list(pool.map(lambda which: pdus(symbols, which, signal, backend), WAYS))
 
@@ -262,7 +262,7 @@ def main():
     first, step, last = (float(x) for x in arguments.noise.split(":"))
     levels = [None] + numpy.arange(first, last + step / 2, step).tolist()
 
-    print("noise dB  gr-satellites  gpufec  one chain  receiver   (PDUs, sum over the seeds)")
+    print("noise dB  gr-satellites  gpufec  one chain  receiver   (PDUs, all seeds together)")
     rows = []
     for row in sweep(arguments.recording, levels, arguments.seeds, arguments.backend):
         rows.append(row)

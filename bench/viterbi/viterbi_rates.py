@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the rates of the Viterbi decoder on this GPU, code by code.
+"""Measures the rates of the Viterbi decoder on this machine's GPU for several codes.
 
 Runs `gpufec bench viterbi` for each row. The results are the rates of the kernels alone, from
 pinned slot to pinned slot, and through the stream decoder, and the latency of one batch. Rows
