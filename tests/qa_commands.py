@@ -3,7 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the shell commands on the pages, except those in EXCEPTIONS, and the Python examples, except
-those without surroundings. Checks that presets, scripts and options that pages name exist.
+those whose entry in the table below is None. Checks that presets, scripts and options that pages
+name exist.
 
 docs/quick-start.md and docs/cpp.md have their own tests, qa_quick_start.py and qa_cpp.py. The named
 examples of docs/converting run in qa_converting.py."""
@@ -40,20 +41,20 @@ OF_ITS_OWN = (ROOT / "docs" / "quick-start.md", ROOT / "docs" / "cpp.md")
 # Beginnings of commands that are not run, and the reasons.
 EXCEPTIONS = {
     "scripts/demo": "builds everything, and installs packages",
-    "scripts/test": "is what runs this test",
+    "scripts/test": "runs this test itself",
     "packaging/make-recipes": "needs a published archive; packaging.scripts runs it",
     "packaging/make-deb": "builds everything; packaging/try-deb tests the package",
     "sudo apt install": "needs root; packaging/try-deb installs into a separate root",
     "scripts/deps": "installs packages as root; scripts/test runs it",
-    "cmake --build": "builds everything; a test checks that the preset exists",
-    "cmake --preset": "builds everything; a test checks that the preset exists",
-    "ctest --preset": "runs this test; a test checks that the preset exists",
+    "cmake --build": "builds everything; test_PresetsOfPages_Exist checks the preset",
+    "cmake --preset": "builds everything; test_PresetsOfPages_Exist checks the preset",
+    "ctest --preset": "runs this test itself; test_PresetsOfPages_Exist checks the preset",
     "sudo cmake --install": "needs root; packaging.downstream installs to another prefix",
     "pip install .": "builds the package, and needs PyPI; packaging/try-wheel runs it",
     "scripts/gpu-pack": "needs a build with CUDA",
     "python3 packed/scripts/gpu-test": "needs a GPU",
     "gpufec ber viterbi --preset ccsds --range 4:1:6 --scheduler":
-        "needs a scheduler of that name; arrays.distributed runs it with one",
+        "needs a scheduler of that name; arrays.distributed runs the command with a scheduler",
 }
 
 
@@ -76,13 +77,14 @@ def receiver_of_dvbs2rx():
 
 
 def soft_source():
-    """Returns names for an example that connects a decoder between a source of soft values and a
+    """Returns the names for an example that connects a decoder to a source of soft values and to a
     sink."""
     return dict(fec=fec, top=gr.top_block(), source=blocks.null_source(gr.sizeof_float),
                 sink=blocks.null_sink(gr.sizeof_char))
 
 
-# By the beginning of a Python example: a function that returns the names it needs; None: not run.
+# For the beginning of each Python example: a function that returns the names that the example needs,
+# or None if the example is not run.
 SURROUNDINGS = {
     "from gnuradio import gpufec": dict,
     "from gnuradio import fec, gpufec": dict,
@@ -236,7 +238,7 @@ class qa_commands(unittest.TestCase):
                         self.assertTrue(re.search(rf"add_executable\({base}\s",
                                                   rules.read_text()))
 
-    def test_WordsOfTheTool_AreKnown(self):
+    def test_OptionsOfToolOnPages_Exist(self):
         """The commands, decoders and options of the tool that pages name exist."""
         described = json.loads(subprocess.run([TOOL, "--describe"], check=True,
                                               capture_output=True).stdout)

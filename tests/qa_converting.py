@@ -2,9 +2,9 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the examples of docs/converting.md and docs/converting/, and tests their tables. The code
-before and after a conversion must decode the same input to the sent bits, with at most 0.2 %
-errors."""
+"""Runs the examples of docs/converting.md and docs/converting/, and tests the tables of these pages.
+The code before and after a conversion must decode the same input to the sent bits, with at most
+0.2 % errors."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def through(items, *chain):
 
 
 def soft(coded, sigma=0.4):
-    """Returns noisy float soft values, positive for bit 1; some have the wrong sign."""
+    """Returns noisy float soft values, positive for bit 1. Some values have the wrong sign."""
     noise = np.random.default_rng(4).normal(0, sigma, len(coded))
     return (2.0 * np.asarray(coded) - 1 + noise).astype(np.float32)
 
@@ -114,8 +114,8 @@ class qa_converting(unittest.TestCase):
             self.assertEqual([int(p, 8) for p in matlab.split()], [abs(p) for p in here])
 
     def test_TableOfConventions_EqualsBlocks(self):
-        """The table of conventions states the sign that each decoder expects. All its notations of
-        polynomials mean the same code."""
+        """The table of conventions states the sign that each decoder expects, and all its notations
+        of polynomials mean the same code."""
         table = PAGE.split("## Polynomials")[0]
         rows = [[cell.strip() for cell in row.split("|")] for row in re.findall(
             r"(?m)^\| (.* \| [01](?: \(`positive_bit=\d`\))? \| .*) \|$", table)]
@@ -180,7 +180,8 @@ class qa_converting(unittest.TestCase):
                     self.assertLess(steps, 64)
 
     def mean_steps(self, values, soft_input, soft_scale=32, positive_bit=1):
-        """Returns the mean magnitude of soft values in int8 steps, about 32 with a right scale."""
+        """Returns the mean magnitude of soft values in int8 steps. With the right scale, the mean is
+        about 32."""
         offset, scale = {"uint8": (128, 1), "float": (0, soft_scale)}.get(soft_input, (0, 1))
         return np.mean(np.abs(values.astype(float) - offset)) * scale
 
@@ -217,8 +218,8 @@ class qa_converting(unittest.TestCase):
                 self.assertTrue(np.array_equal(sent, decoded))
 
     def converted(self, platform, drawn, folder, **fields):
-        """Replaces the decoder in gr-fec's example by gr-gpufec's, removes the window, limits the
-        input, and runs the flowgraph. Returns the sent and the decoded bits."""
+        """Replaces the decoder in gr-fec's example by the decoder of gr-gpufec, removes the window,
+        limits the input, and runs the flowgraph. Returns the sent and the decoded bits."""
         graph = platform.make_flow_graph(drawn)
         graph.rewrite()
         found = {block.name: block for block in graph.blocks}
@@ -276,8 +277,8 @@ class qa_converting(unittest.TestCase):
         self.both("gr_fec_frames", soft(self.frames()), 0.9)
 
     def test_RowsOfGrFecModes_Decode(self):
-        """For each row of the table except CC_STREAMING, both decoders decode frames of gr-fec's
-        encoder, and a frame has the number of values in the row."""
+        """For each row of the table except CC_STREAMING, gr-fec's and gr-gpufec's decoders decode
+        frames of gr-fec's encoder, and a frame has the number of values that the row states."""
         rows = re.findall(r'\| `(CC_\w+)` \| `termination="(\w+)"` \| ([^|]+) \|', PAGE)
         self.assertEqual([mode for mode, _, _ in rows],
                          ["CC_STREAMING", "CC_TERMINATED", "CC_TRUNCATED", "CC_TAILBITING"])
@@ -317,8 +318,8 @@ class qa_converting(unittest.TestCase):
 
     @unittest.skipUnless(ALIST.exists(), "the alist files of gr-fec are not installed")
     def test_RowsOfGrFecLdpc_Decode(self):
-        """The examples before and after the conversion decode, and so do the parameters in each row
-        of the table, with the output of gr-fec's encoder in that row."""
+        """The examples before and after the conversion decode. With the parameters in each row of
+        the table, the decoder decodes the output of the gr-fec encoder in that row."""
         bits = self.bits[:100 * 152]
         coded = through(bits, fec.encoder(fec.ldpc_encoder_make(str(ALIST)), 1, 1))
         received = soft(coded, 0.3)
@@ -367,13 +368,13 @@ class qa_converting(unittest.TestCase):
                                               code="ccsds-223-conventional")
         return frames, soft(bits)
 
-    def test_OneBlockForDeframer_GivesFrames(self):
+    def test_OneBlockInPlaceOfDeframer_OutputsFrames(self):
         frames, values = self.telemetry()
         found = through(values, example("one block for the deframer")["deframer"])
         np.testing.assert_array_equal(found.reshape(-1, 114), frames)
 
     @unittest.skipIf(ccsds_viterbi is None, "gr-satellites is not installed")
-    def test_DeframerBeforeConversion_GivesSameFrames(self):
+    def test_DeframerBeforeConversion_OutputsSameFrames(self):
         frames, values = self.telemetry()
         # A flowgraph drops pending messages when its streams end, so the source repeats.
         top, sink = gr.top_block(), blocks.message_debug()
@@ -424,9 +425,9 @@ class qa_converting(unittest.TestCase):
             self.assertEqual(len(decoded), len(self.bits))
             self.assertLess(np.mean(decoded != self.bits), 2e-3)
 
-    def test_RowsOfVitdec_GiveParametersThatDecode(self):
+    def test_ParametersOfVitdecRows_Decode(self):
         """Decodes frames, hard bits and punctured values in MATLAB's conventions, with the
-        parameters that the page's rows for vitdec give."""
+        parameters in the page's rows for vitdec."""
         rows = dict(re.findall(r"(?m)^\| (`'\w+'`|a puncture pattern)[^|]*\| ([^|]+) \|$", PAGE))
         self.assertEqual(set(rows), {"`'cont'`", "`'term'`", "`'trunc'`", "`'unquant'`", "`'soft'`",
                                      "`'hard'`", "a puncture pattern"})
@@ -456,7 +457,7 @@ class qa_converting(unittest.TestCase):
         found = decoded(64.0 * kept - 32, np.int8, puncturing=puncturing)
         self.assertTrue(np.array_equal(found, self.bits))
 
-    def test_RowsOfLdpcDecode_GiveCodewordsLlrsAndIterations(self):
+    def test_RowsOfLdpcDecode_ReturnCodewordsLlrsAndIterations(self):
         """Tests the counterparts of the outputs of MATLAB's ldpcDecode: codewords, parity checks,
         posterior and extrinsic LLRs, and numbers of iterations."""
         message, llr = self.llrs(0.75)
@@ -505,9 +506,9 @@ class qa_converting(unittest.TestCase):
         for own, ours in re.findall(r"(?m)^\| `(get_\w+)\(\)`[^|]*\| `(\w+)\(\)`", table)[1:]:
             self.assertEqual(getattr(gpufec.bbframe_to_ts(), ours)(), 0, own)
 
-    def test_ReceiversOfGrDtv_GiveSamePackets(self):
-        """The converted receivers output the packets that gr-dtv's blocks output, and more at the
-        end of the stream."""
+    def test_ConvertedGrDtvReceivers_OutputSamePackets(self):
+        """The converted receivers output the packets that gr-dtv's blocks output, and further
+        packets at the end of the stream."""
         packets = qa_dvbs.transport_packets(320)
         frames = qa_dvbs.frames_of(packets)
         symbols = qa_dvbs.with_noise(qa_dvbs.symbols_of(frames, "3/4"), 12)
@@ -526,8 +527,8 @@ class qa_converting(unittest.TestCase):
     @unittest.skipIf(dvbs2rx is None or not shutil.which("dvbs2-rx"),
                      "gr-dvbs2rx is not installed")
     def test_ChangedProgramOfDvbs2rx_ReceivesPackets(self):
-        """dvbs2-rx with the page's changes receives more than 90 % of the packets that it receives
-        without them, and reports its counts."""
+        """dvbs2-rx with the page's changes receives more than 90 % of the packets that the unchanged
+        dvbs2-rx receives, and reports its counts."""
         own = dvbs2rx_receiver.with_import(pathlib.Path(shutil.which("dvbs2-rx")).read_text())
         block = dvbs2rx_receiver.with_one_block(own)
         packets = dvbs2rx_receiver.transport_stream(4000, 6)
@@ -568,8 +569,8 @@ class qa_converting(unittest.TestCase):
                          np.clip(32 * received, -127, 127).astype(np.int8))
 
     def satdump_signal(self, convolutional, invert_second=False):
-        """Returns random frames, and a .soft file for the pipeline of the page with another
-        constellation. `invert_second` inverts the second bit of each pair."""
+        """Returns random frames, and the contents of a .soft file for the page's pipeline with
+        another constellation. `invert_second` inverts the second bit of each pair."""
         module = json.loads(EXAMPLES["pipeline before"])["ccsds_conv_concat_decoder"]
         used.add("pipeline before")
         depth = module["rs_i"]
@@ -581,7 +582,7 @@ class qa_converting(unittest.TestCase):
         return frames, ccsds_signals.soft(bits, "int8", 0.4)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
-    def test_Pipeline_GivesFrames(self):
+    def test_SatdumpPipeline_OutputsFrames(self):
         # SatDump decodes the polynomials without inversion, after "bpsk_90" has inverted the
         # second value of each pair.
         frames, values = self.satdump_signal("ccsds_uninverted", invert_second=True)
@@ -605,7 +606,8 @@ class qa_converting(unittest.TestCase):
         np.testing.assert_array_equal(cadus, sent)
 
     def test_PipelineConstellations_Decode(self):
-        """For each constellation in the table, the tool decodes the same signal as SatDump."""
+        """For each constellation in the table, the gpufec program decodes the signal that SatDump's
+        pipeline expects."""
         for convolutional, constellation, signal in (
                 ("ccsds_uninverted", "bpsk", ("ccsds_uninverted",)),
                 ("ccsds_3_4", "bpsk", ("ccsds_3_4",)),

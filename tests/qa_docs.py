@@ -66,7 +66,7 @@ class qa_docs(unittest.TestCase):
         self.assertIn(DOCS / "README.md", {path for path, _ in links(ROOT / "README.md")})
 
     def test_Examples_AreListedWithPictures(self):
-        """docs/examples.md names each example. It shows a picture of each example with a window,
+        """docs/examples.md names each example, and shows a picture of each example with a window,
         except dvbs2rx_receiver. Each picture is shown on some page."""
         page = text_of(DOCS / "examples.md")
         for example in (ROOT / "examples").rglob("*"):
@@ -150,8 +150,8 @@ class qa_docs(unittest.TestCase):
                         self.assertLessEqual(len(line), 100)
 
     def test_TablesOfHeaders_KeepTheirRows(self):
-        """Tables in header comments have one row per line, as Doxygen requires; a formatter might
-        join rows."""
+        """Tables in header comments have one row per line, as Doxygen requires. A formatter may have
+        joined rows."""
         tables = 0
         for header in sorted((ROOT / "include").rglob("*.h")):
             columns = 0  # columns of the table in the previous line; 0: no table
