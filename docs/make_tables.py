@@ -122,8 +122,8 @@ def sync_batches():
 
 
 def one_thread():
-    """Tabulates rates of Viterbi and LDPC decoding, from host memory to host memory, of one CPU
-    thread and of an H200."""
+    """Tabulates the rates of Viterbi and LDPC decoding on one CPU thread and on an H200, from host
+    memory to host memory."""
     viterbi = load("viterbi-vs-gr-fec.json", "viterbi-vs-gr-fec")["rows"]
     cpu = next(r["median_bits_per_s"] for r in viterbi if r["decoder"] == "gpufec cpu, streaming")
     gpu = next(r for r in viterbi_rows() if r["row"] == "K=7 1/2")
@@ -224,7 +224,8 @@ def dvbs_leandvb():
 
 
 def recordings():
-    """Returns the numbers of PDUs, summed over the runs at a level of noise."""
+    """Tabulates the numbers of PDUs that receivers find in recordings, by satellite and added noise,
+    summed over the runs at each level of noise."""
     lines = []
     for title, run in (("BY70-1", "recording-by701-receiver"), ("KS-1Q", "recording-ks-1q"),
                        ("TRISAT", "recording-trisat")):
@@ -237,7 +238,8 @@ def recordings():
 
 
 def ccsds_core():
-    """Returns the rate of ccsds_fec_receiver on one core, in soft values and in frame bits."""
+    """Tabulates the rates of ccsds_fec_receiver on one core, in bits of transfer frames and in soft
+    values."""
     rows = load("viterbi-flowgraph.json", "ccsds-rates-epyc")["rows"]
     lines = []
     for tags, title in (("none", "without tags"), ("failures", '`status_tags="failures"`'),
@@ -294,8 +296,8 @@ def dvbs_sent():
 
 
 def right_packets(way):
-    """Returns the median number of correct packets at the lowest signal-to-noise ratio, with the
-    newer version of gr-dvbs2rx."""
+    """Returns the median number of packets that the receiver `way` decodes correctly at the lowest
+    signal-to-noise ratio, with the newer version of gr-dvbs2rx."""
     _, points = dvbs2rx_runs("dvbs2rx-receiver-cpu")
     return f"{points[min(points)]['other_' + way]['right']:,}"
 
@@ -306,7 +308,7 @@ def build_time():
 
 
 def array_rates():
-    """Tabulates Mb/s of each way to decode arrays, by frames per call, and of copying the input."""
+    """Tabulates the rates of decoding arrays and of copying the input in Mb/s, by frames per call."""
     rates = {(r["decoder"], r["way"], r["frames"]): r["mbps"]
              for r in table_of(load("array-rates-h200.json"), "rates")}
     ways = ("new decoder per call", "reused decoder", "page-locked", "on the device", "flowgraph",
@@ -524,8 +526,8 @@ LDPC_PLANS = [
 
 def compared(head, unit, plans, cells, of):
     """Tabulates the rates of launch plans, in `unit`, and of other plans to compare them with.
-    `plans` lists (plan, other plan, cases). `cells` returns the cells of a case under `head`, `of`
-    a plan's rate in a case."""
+    `plans` lists (plan, other plan, cases). `cells` returns the cells of a case under `head`, and
+    `of` returns a plan's rate in a case."""
     return table(
         ["plan", *head, f"rate, {unit}", "next plan", f"rate of next plan, {unit}",
          "ratio of rates"],
@@ -549,8 +551,8 @@ def ldpc_plans():
 
 
 def ldpc_any_code():
-    """Tabulates rates for several sizes of shared memory: of the plan that is chosen, and of
-    `layered`, which accepts every code."""
+    """Tabulates the rates of the chosen plan and of the plan `layered`, which accepts every code,
+    for several sizes of shared memory."""
     rows = load("ldpc-unstructured-h200.json", "ldpc-plans-h100")["rows"]
     sizes = [227, 163, 99, 64]
     codes = ["a16200_3_6", "ra64800_1_2", "ra64800_3_4", "ra64800_1_2_7",
@@ -589,7 +591,7 @@ def sync_plans():
 
 
 def sync_cards():
-    """Tabulates the rate of the plan that is chosen, for several sizes of shared memory."""
+    """Tabulates the rate of the chosen plan for several sizes of shared memory."""
     rows = table_of(load("sync-kernels-h200.json", "sync-plans-h100"), "plans")
     rates = {(r["precision"], r["p"], r["frames"], r["shared_kb"]): r["mbit_per_s"]
              for r in rows if r["plan"] == "chosen"}
