@@ -167,13 +167,12 @@ def dvbs2rx_runs(name):
 
 def dvbs2rx_one_block():
     _, points = dvbs2rx_runs("dvbs2rx-one-block-cpu")
-    ways = (("gr_dvbs2rx", "its own"),
-            ("gr_dvbs2rx_and_bbframe_to_ts", "its own, `bbframe_to_ts` for its deheader"),
-            ("one_block", "one block for four"),
-            ("one_block_and_bbframe_to_ts", "one block for four, and `bbframe_to_ts`"))
+    ways = (("gr_dvbs2rx", "none"), ("gr_dvbs2rx_and_bbframe_to_ts", "deheader"),
+            ("one_block", "the four blocks"),
+            ("one_block_and_bbframe_to_ts", "the four blocks, deheader"))
     kinds = (("right", "right"), ("wrong", "wrong"),
              ("msymbols_per_processor_second", "Msym per second of a core"))
-    head = ["decoders"] + [f"{title}, {snr:g} dB" for snr in points for _, title in kinds]
+    head = ["replaced blocks"] + [f"{title}, {snr:g} dB" for snr in points for _, title in kinds]
     written = lambda x: f"{x:,}" if isinstance(x, int) else f"{x:.1f}"
     return table(head, [[name] + [written(p[way][kind]) for p in points.values()
                                   for kind, _ in kinds] for way, name in ways])
@@ -183,12 +182,12 @@ def dvbs2rx_receiver():
     """Tabulates the median numbers of correct and of wrong packets, with the range if runs on the
     same samples differ."""
     result, points = dvbs2rx_runs("dvbs2rx-receiver-cpu")
-    ways = (("gr_dvbs2rx", "its own"), ("gpufec", "`gpu_ldpc_dvbs2` for its LDPC decoder"),
-            ("gr_dvbs2rx_and_bbframe_to_ts", "`bbframe_to_ts` for its deheader"),
-            ("gpufec_and_bbframe_to_ts", "both"))
+    ways = (("gr_dvbs2rx", "none"), ("gpufec", "LDPC decoder"),
+            ("gr_dvbs2rx_and_bbframe_to_ts", "deheader"),
+            ("gpufec_and_bbframe_to_ts", "LDPC decoder, deheader"))
     other = re.search("--other (\\w+)", result["command"])[1]
-    head = ["decoders", "gr-dvbs2rx"] + [f"{what}, {snr:g} dB" for snr in points
-                                         for what in ("right", "wrong")]
+    head = ["replaced blocks", "gr-dvbs2rx"] + [
+        f"{what}, {snr:g} dB" for snr in points for what in ("right", "wrong")]
 
     def cell(found, what):
         runs = [run[what] for run in found["runs"]]
