@@ -118,7 +118,7 @@ WAYS = {
                        ["bits, BBFRAMEs or LLRs", "ldpc_valid, ldpc_iterations", "ports status, llr_pdu"]),
     "ldpc_encoder": (["message bits", "8 or 1 per byte"], ["parity"],
                      ["codewords", "8 or 1 per byte"]),
-    "bbframe_to_ts": (["BBFRAMEs", "tags give lengths (ACM)"],
+    "bbframe_to_ts": (["BBFRAMEs", "tags with lengths (ACM)"],
                       ["headers checked", "packets reassembled"],
                       ["packets of 188 bytes", "ts_begin, ts_error", "ports generic, status"]),
     "dvbs2_fec_receiver": (["symbols of XFECFRAMEs", "tags name MODCODs (ACM)"],

@@ -6,7 +6,7 @@
 A page has the marks <!-- table: NAME --> and <!-- end --> around a table, or <!-- figure: NAME -->
 and <!-- end --> around a number within a line. The text between two marks is replaced.
 
-Usage: make_tables.py [--check]   With --check, nothing is written; the exit status is 1 if a page
+Usage: make_tables.py [--check]   With --check, no file is written; the exit status is 1 if a page
                                   or a picture would change.
 """
 

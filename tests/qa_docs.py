@@ -36,7 +36,7 @@ def links(page):
 
 
 def sections(page):
-    """Returns the text under each heading of a page, by the anchor that GitHub gives it."""
+    """Returns the text under each heading of a page, by GitHub's anchor of the heading."""
     parts = re.split(r"(?m)^#+ (.*)$", text_of(page))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-"): text
             for heading, text in zip(parts[1::2], parts[2::2])}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the delay of each decoder block behind a source with a constant rate.
+"""Measures the delay of each decoder block after a source with a constant rate.
 
 The script measures the capacity of a block, then the delay at fractions of the capacity, and then
 the capacity again. The speed of a shared host varies. The capacity is therefore the input rate in

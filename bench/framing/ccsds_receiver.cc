@@ -18,21 +18,22 @@ constexpr const char* usage =
     R"(Usage: ccsds_receiver MODE [--trials N] [--threads N] [--only NAME]
 
 Measures the CCSDS receiver on CPU threads, and prints JSON. Noise is white and Gaussian,
-and its seeds are fixed: results do not depend on the number of threads. Eb/N0 does not
-count the energy of markers.
+with fixed seeds, so results do not depend on the number of threads. Eb/N0 does not
+include the energy of markers.
 
 MODE is
-  rates    frame error rate against Eb/N0. With LDPC codes also that of a decoder that
-           knows where the frames begin, for the same noise. N: frames per point
-           (default 1000)
-  first    number of whole frames until the first right one, at 1 dB above the threshold:
-           at the beginning, after a slip by one symbol, and after a rotation (bpsk: an
-           inversion). 1 means that no whole frame was lost. N: trials (default 100).
-           Frames that were never sent count as wrong, and as complements if they are
-           inverted frames
-  noise    locks and false frames on noise. N: soft values per row (default 1e7)
+  rates    measures the frame error rate against Eb/N0 and, with LDPC codes, the frame
+           error rate of a decoder that is given the beginnings of frames, for the same
+           noise. N is the number of frames per point (default 1000)
+  first    measures the number of whole frames until the first correct frame, at 1 dB
+           above the threshold: at the beginning, after a slip by one symbol, and after
+           a rotation (bpsk: an inversion). 1 means that no whole frame was lost. N is
+           the number of trials (default 100). Frames that were never sent count as
+           wrong, and as complements if they are inverted frames
+  noise    counts locks and false frames in noise. N is the number of soft values per
+           row (default 1e7)
 
---only NAME   only the scheme or row NAME
+--only NAME   measures only the scheme or row NAME
 )";
 
 // Thresholds are measured with mode "rates", and rounded to 0.1 dB.

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the delay of a frame in gpu_ldpc_dvbs2 behind a source that is slower than the decoder.
+"""Measures the delay of a frame in gpu_ldpc_dvbs2 after a source that is slower than the decoder.
 
 A whole frame of normal 1/2 arrives every --interval ms. The delay of a frame is the time from its
 arrival until its last bits leave the block. Delays are measured for several values of batch and

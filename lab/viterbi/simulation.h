@@ -83,8 +83,8 @@ struct position_test {
 };
 
 //! Tests the positions of events. \p frame_bits is 0 for streaming. With frames, a small
-//! p-value is no sign of a fault: events are rarer near known end states, and an event
-//! that wraps round a tail-biting frame counts at position 0.
+//! p-value does not indicate a fault: events are rarer near known end states, and an
+//! event that wraps round a tail-biting frame counts at position 0.
 position_test test_positions(const error_counter& counter, unsigned frame_bits);
 
 struct simulation_options;
