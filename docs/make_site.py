@@ -282,7 +282,7 @@ def table_of_rows(rows):
     figures = [k for k in keys if FIGURE.search(k.split(" ")[-1])]
     named = [k for k in differ if k not in figures and k not in ("command", "environment") and
              max(len(str(row.get(k, ""))) for row in flat) < 60]
-    named.sort(key=lambda k: not k.endswith("_db")) # columns in dB come first
+    named.sort(key=lambda k: not k.endswith("_db")) # Columns in dB come first.
     columns = named[:max(MOST_COLUMNS - len(figures), 3)] + figures
     if not figures:
         return None

@@ -106,8 +106,8 @@ SURROUNDINGS = {
     "decoder = gpufec.gpu_ldpc_dvbs2(\n    frame_size=self.frame_size": lambda: dict(
         self=receiver_of_dvbs2rx()),
     "bbdeheader = gpufec.bbframe_to_ts(": lambda: dict(self=receiver_of_dvbs2rx()),
-    "ldpc_avg_trials = self.ldpc_decoder.mean_iterations()": None, # an incomplete statement
-    "from distributed import Client": None, # needs workers; the test arrays.distributed has them
+    "ldpc_avg_trials = self.ldpc_decoder.mean_iterations()": None, # incomplete statement
+    "from distributed import Client": None, # The test arrays.distributed runs it with workers.
 }
 
 
@@ -207,7 +207,7 @@ class qa_commands(unittest.TestCase):
                         exec(compile(text, str(page), "exec"), names)
                     if "wrong bits" in text:
                         wrong = int(re.match(r"(\d+) wrong bits, decoded on c", said.getvalue())[1])
-                        self.assertLess(wrong, 300) # of 100,000 bits at 4 dB
+                        self.assertLess(wrong, 300) # wrong bits among 100,000 bits at 4 dB
         self.assertEqual(known, set(SURROUNDINGS))
 
     def test_EveryException_IsUsed(self):
@@ -232,7 +232,8 @@ class qa_commands(unittest.TestCase):
                 name = name.rstrip(".")
                 folder, _, base = name.rpartition("/")
                 with self.subTest(page=page.name, name=name):
-                    if not (ROOT / name).exists() and "ROOM" not in name: # a program of the build
+                    # Other names are programs that the build makes.
+                    if not (ROOT / name).exists() and "ROOM" not in name:
                         rules = ROOT / folder / "CMakeLists.txt"
                         self.assertTrue(rules.exists())
                         self.assertTrue(re.search(rf"add_executable\({base}\s",

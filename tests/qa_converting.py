@@ -39,7 +39,7 @@ used = set()
 # An alist file that gr-fec installs.
 ALIST = pathlib.Path(gr.prefix()) / "share/gnuradio/fec/ldpc/n_0300_k_0152_gap_03.alist"
 
-if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 uses this old name
+if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 uses the old name byte_t.
     blocks.byte_t = gr.types.byte_t
 try:
     import satellites.components.deframers # noqa: F401
@@ -174,7 +174,7 @@ class qa_converting(unittest.TestCase):
                 wrong = np.count_nonzero(decoded[:len(sent)] != sent)
                 self.assertLessEqual(wrong, 2e-3 * len(sent))
                 # Bits are correct even with a wrong scale, so the test checks the scale separately.
-                if arguments["soft_input"] != "packed4": # packed4 has no scale
+                if arguments["soft_input"] != "packed4": # The format packed4 has no scale.
                     steps = self.mean_steps(values, **arguments)
                     self.assertGreater(steps, 16)
                     self.assertLess(steps, 64)
@@ -226,7 +226,7 @@ class qa_converting(unittest.TestCase):
 
         def at(name, end):
             return next(c for c in graph.connections if getattr(c, end).name == name and
-                        c.source_block.enabled) # the example has a second, disabled source
+                        c.source_block.enabled) # The example has a disabled second source.
 
         def add(key, name, **values):
             block = graph.new_block(key)
@@ -327,7 +327,7 @@ class qa_converting(unittest.TestCase):
         matrix = fec.ldpc_H_matrix(str(ALIST), 3)
         generator = np.array([through(row, fec.encoder(
             fec.ldpc_par_mtrx_encoder.make_H(matrix), 1, 1)) for row in np.eye(152, dtype=int)
-            .astype(np.uint8)]).astype(int)[:, ::-1][::-1] # reorders to [I P]: parity bits last
+            .astype(np.uint8)]).astype(int)[:, ::-1][::-1] # order [I P]: parity bits last
         with tempfile.TemporaryDirectory() as folder:
             names = example("parity_checks")
             path = os.path.join(folder, "checks.alist")
@@ -449,7 +449,7 @@ class qa_converting(unittest.TestCase):
         self.assertEqual(rows["`'hard'`"], "`positive_bit=1`, after 2 x − 1")
         found = decoded(2.0 * coded - 1, np.int8, positive_bit=1)
         self.assertTrue(np.array_equal(found, self.bits))
-        pattern = np.array([1, 1, 1, 0, 0, 1], bool) # vitdec's puncturing pattern, per coded bit
+        pattern = np.array([1, 1, 1, 0, 0, 1], bool) # pattern of vitdec: one element per coded bit
         columns = pattern.reshape(-1, 2).T.astype(int)
         puncturing = ",".join("".join(map(str, row)) for row in columns)
         self.assertEqual(puncturing, "110,101")
@@ -479,7 +479,7 @@ class qa_converting(unittest.TestCase):
         posterior = decoded(output="llr")[0].view(np.int8).astype(int)
         self.assertTrue(np.array_equal(posterior < 0, whole == 1))
         extrinsic = decoded(output="extrinsic")[0].view(np.int8).astype(int)
-        steps = np.clip(np.rint(2 * llr), -127, 127) # llr_scale is 2 steps per nat
+        steps = np.clip(np.rint(2 * llr), -127, 127) # The default of llr_scale is 2 steps per nat.
         inside = (np.abs(posterior) < 127) & (np.abs(extrinsic) < 127)
         self.assertGreater(np.count_nonzero(inside), 1000)
         self.assertLessEqual(np.max(np.abs((posterior - extrinsic - steps)[inside])), 1)
@@ -490,7 +490,7 @@ class qa_converting(unittest.TestCase):
         """The page's replacements for gr-dvbs2rx's methods exist, and report an invalid frame."""
         table = PAGE[PAGE.index("| gr-dvbs2rx | here |"):].split("\n\n")[0]
         message, llr = self.llrs(0.75)
-        llr[:64800] = llr[64800:2 * 64800][::-1] # makes the first frame undecodable
+        llr[:64800] = llr[64800:2 * 64800][::-1] # The first frame cannot be decoded.
         decoder = gpufec.gpu_ldpc_dvbs2(soft_input="float", max_iterations=25)
         sink, top = blocks.vector_sink_b(), gr.top_block()
         top.connect(blocks.vector_source_f(llr.tolist()), decoder, sink)

@@ -114,7 +114,7 @@ class qa_docs(unittest.TestCase):
         """Each question in newcomer_questions.json is answered on a page that the README reaches by
         at most two links."""
         clicks, reached = {ROOT / "README.md": 0}, [ROOT / "README.md"]
-        for page in reached: # the loop appends to `reached`
+        for page in reached: # The loop appends to `reached`.
             for path, _ in links(page):
                 if path.suffix == ".md" and path not in clicks:
                     clicks[path] = clicks[page] + 1

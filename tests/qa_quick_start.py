@@ -38,7 +38,7 @@ class qa_quick_start(unittest.TestCase):
         for language, text in BLOCKS:
             if language == "python":
                 pathlib.Path(self.folder, next(names)).write_text(text)
-            elif "grcc" not in text: # qa_flowgraphs.py runs this command
+            elif "grcc" not in text: # qa_flowgraphs.py runs the command grcc.
                 said.append(self.run_shell(text, status=3 if "wrong.bin" in text else 0))
         made, decoded, late, found, back, flowgraph = said
         self.assertIn("the same", decoded)

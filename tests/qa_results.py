@@ -165,7 +165,7 @@ class qa_results(unittest.TestCase):
     def test_RunsOfTwoFiles_JoinInOneFile(self):
         script = COMMON / "record.py"
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("a", "b"): # a benchmark that prints a JSON value per line
+            for name in ("a", "b"): # The program prints one JSON value per line.
                 subprocess.run([sys.executable, "-B", script, f"{folder}/{name}.json",
                                 sys.executable, "-c", "print('{\"x\": 1}\\n{\"x\": NaN}')"],
                                check=True)

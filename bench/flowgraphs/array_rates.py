@@ -62,7 +62,7 @@ class Ldpc:
         bits = gpufec.random_bits((64, self.bits))
         words = gpufec.ldpc_encode(bits, packed_input=False, packed_output=False)
         soft = gpufec.awgn(words, 2.0, 0.5, soft_input="float", positive_bit=0)
-        llr = 2 * soft * 2 * 10 ** 0.2 # int8, 2 steps per nat
+        llr = 2 * soft * 2 * 10 ** 0.2 # scale of int8 LLRs: 2 steps per nat
         self.values = np.clip(np.rint(llr), -127, 127).astype(np.int8)
 
     def block(self, module, run):
@@ -89,7 +89,7 @@ class Sync:
 
 
 def median_time(call, seconds):
-    call() # fills caches, and creates decoders for this batch size
+    call() # The first call fills caches and creates decoders for this batch size.
     times = []
     begin = time.perf_counter()
     while not times or (time.perf_counter() - begin < seconds and len(times) < 50):
@@ -157,7 +157,7 @@ def beside_bench(subject, frames, args, run):
 
 
 def measure(subject, counts, args):
-    """Returns a report with Mb/s for each method of decoding and number of frames."""
+    """Returns a report with the rate in Mb/s for each method and each number of frames."""
     found = {}
     run = dict(backend=args.backend, threads=args.threads)
     if args.batch:

@@ -34,7 +34,7 @@ MODCODS = {"qpsk 1/2": ("qpsk", "1/2", 1.3, 32208, 32400),
            "8psk 3/4": ("8psk", "3/4", 8.21, 48408, 21600),
            "16apsk 3/4": ("16apsk", "3/4", 10.51, 48408, 16200),
            "32apsk 9/10": ("32apsk", "9/10", 16.35, 58192, 12960)}
-# Integer that represents an I or Q value of 1; leaves headroom for noise.
+# Integer that represents an I or Q value of 1. Larger values are headroom for noise.
 SCALES = {"symbols16": 8000, "symbols8": 40}
 # Minimum size of the source's buffer in bytes. This size is a whole number of frames and exceeds
 # the size that the decoder block requests, so GNU Radio allocates this size.

@@ -120,7 +120,7 @@ def starved_cpu(options, seconds):
 def measure(options):
     makers = {"decoder": make_decoder, "edge": make_edge, "wide_edge": make_wide_edge}
     blocks_of = {name: [] for name in makers} # rates of each block in each run
-    runs = {name: [] for name in makers}      # sums over the blocks
+    runs = {name: [] for name in makers}      # sum of the rates of all blocks in each run
     if options.gpufec:
         runs.update(limit=[], slots=[])
     for _ in range(options.rounds):

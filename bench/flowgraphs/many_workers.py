@@ -89,7 +89,7 @@ def with_dask(args):
     for _ in range(args.rounds):
         for workers in args.workers:
             with Cluster(workers) as cluster:
-                simulate(cluster, 2 * workers, args.task_bits) # warms up
+                simulate(cluster, 2 * workers, args.task_bits) # The workers warm up.
                 times[workers].append(simulate(cluster, args.tasks, args.task_bits)[1])
     bits = args.tasks * args.task_bits
     with Cluster(2) as cluster:
@@ -116,7 +116,7 @@ def deal(args, workers, out, kill_after_s=None):
     kept = [subprocess.Popen([sys.executable, ZEROMQ, "worker", "--backend", "cpu", *places])
             for _ in range(workers)]
     try:
-        time.sleep(3) # until the workers are ready
+        time.sleep(3) # The workers need this time to start.
         dealer = subprocess.Popen([sys.executable, ZEROMQ, "deal", "--frames",
                                    str(args.frames), "--out", out, "--packet", "256",
                                    *places], stdout=subprocess.PIPE, text=True)

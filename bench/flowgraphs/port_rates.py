@@ -312,7 +312,7 @@ def measure(options):
               sync(output=output, **frame), item_bits, **hop)
         c.add(f"sync {output}, length tags", zeros(), sync(output=output), item_bits,
               lambda: (blocks.stream_to_tagged_stream(1, 1, 2100, "packet_len"),), **hop)
-    ended = sync_slots(room=0) # frames received with their sent length
+    ended = sync_slots(room=0) # only frames that are received with their sent length
     c.add("sync symbols, frame_items, one end", lambda: ring(ended, big // 2),
           sync(frame_items=2100, status_tags="none"), SYNC_BITS)
     c.beside("sync symbols, length tags", "sync")

@@ -117,9 +117,9 @@ def main():
     options = parser.parse_args()
 
     names = list(KINDS)
-    rates(names[:1], 0.1) # opens the device
+    rates(names[:1], 0.1) # An unmeasured run opens the device.
     if options.leave_mib:
-        taken = gpufec.device_array( # allocated until the program ends
+        taken = gpufec.device_array( # This array is allocated until the program ends.
             (device_bytes("free") - (options.leave_mib << 20),), np.uint8)
     result = {"left_mib": options.leave_mib,
               "memory": {kind: memory(kind) for kind in names}}

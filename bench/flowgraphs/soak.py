@@ -54,7 +54,7 @@ def run(*chain):
 # input values per work item without and with overlaps.
 def viterbi(**options):
     data = np.packbits(counter(8 * 7920))
-    data[-1] = 0  # the period ends in the state in which it begins
+    data[-1] = 0  # The encoder ends a period in the state in which the period begins.
     coded = run(blocks.vector_source_b(data.tolist()),
                 gpufec.conv_encoder(preset="ccsds", packed_output=False))
     soft = (2 * coded.astype(np.int8) - 1) * 60
@@ -193,7 +193,7 @@ def allocated_bytes():
     try:
         mallinfo2_of_libc = ctypes.CDLL(None).mallinfo2
     except AttributeError:
-        return 0 # a C library without mallinfo2()
+        return 0 # The C library has no mallinfo2().
     mallinfo2_of_libc.restype = mallinfo2
     found = mallinfo2_of_libc()
     return found.uordblks + found.hblkhd

@@ -31,7 +31,7 @@ from results_file import report_path, save  # noqa: E402
 from port_rates import ring, run  # noqa: E402
 
 DVB = ("dvb_1_2", "dvb_2_3", "dvb_3_4", "dvb_5_6", "dvb_7_8")
-EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # dB
+EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # in dB, by preset
 PUNCTURING = {"dvb_1_2": ("1", "1"), "dvb_3_4": ("101", "110"),
               "dvb_7_8": ("1000101", "1111010")}
 WAYS = {"off": {}, "bpsk": dict(lock="auto"),

@@ -27,7 +27,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from results_file import report_path, save  # noqa: E402
 from viterbi_lock_flow import EB_N0, noisy  # noqa: E402
 
-LENGTHS = 10_000_000, 30_000_000  # soft values per recording
+LENGTHS = 10_000_000, 30_000_000  # numbers of soft values in the two recordings
 
 
 def instructions(gpufec, preset, values, lock, folder):

@@ -24,10 +24,10 @@ using soft_values = std::vector<std::int8_t>;
 //! Coding of a measured link. Soft values are positive for bit 0.
 struct link_scheme {
     const char* name;
-    const char* code; //!< as in ccsds_framing
+    const char* code; //!< name of the code, as in ccsds_framing
     unsigned interleaving;
     bool convolutional;  //!< whether the inner code "ccsds" of rate 1/2 is used
-    double threshold_db; //!< Eb/N0 in dB at a frame error rate of 1e-3, measured
+    double threshold_db; //!< measured Eb/N0 in dB at a frame error rate of 1e-3
 
     ccsds_framing framing(const std::string& constellation = "bpsk") const
     {
@@ -52,8 +52,8 @@ struct link_scheme {
 //! Sent frames, and the coded bits of their stream.
 struct sent_frames {
     telemetry source;
-    bytes coded;        //!< one bit per byte
-    std::size_t period; //!< coded bits per frame
+    bytes coded;        //!< coded bits, one per byte
+    std::size_t period; //!< number of coded bits per frame
 
     sent_frames(const link_scheme& scheme, unsigned frames)
         : source(scheme.framing(), frames, 1)
@@ -96,7 +96,7 @@ public:
 
     struct result {
         bytes message;
-        bool codeword; //!< whether no check is violated
+        bool codeword; //!< whether all checks are satisfied
     };
 
     explicit codeword_decoder(const ldpc_code& code) : d_message(code.k() / 8)

@@ -55,7 +55,7 @@ LLR_PORT = re.compile(r"^        self\.msg_connect\(\(ldpc_decoder, 'llr_pdu'\).
 OWN_TRIALS = "self.ldpc_decoder.get_average_trials()"
 ANOTHER = "this dvbs2-rx differs from the one in docs/converting/gr-dvbs2rx.md"
 PACKET = 188
-SAMPLES_PER_SYMBOL = 2 # as in dvbs2-tx and dvbs2-rx
+SAMPLES_PER_SYMBOL = 2 # the same as in dvbs2-tx and dvbs2-rx
 
 
 def piece(section, begin):

@@ -67,7 +67,7 @@ timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
         }
         const std::chrono::duration<double> time =
             std::chrono::steady_clock::now() - begin;
-        if (i > 0) { // the first run warms up
+        if (i > 0) { // The first run is not measured.
             seconds.push_back(time.count() / in_flight);
             processor.push_back(double(std::clock() - used) / CLOCKS_PER_SEC / in_flight);
         }

@@ -26,7 +26,7 @@ namespace {
 
 constexpr unsigned words = 64; // number of different codewords that are sent
 
-__device__ std::uint64_t mix(std::uint64_t x) // splitmix64
+__device__ std::uint64_t mix(std::uint64_t x) // one step of SplitMix64
 {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -75,14 +75,15 @@ __global__ void transmit(std::uint8_t* input,
 
 // Counts wrong frames, wrong bits, and frames with more than \p t wrong bits, which a
 // t-error-correcting outer code cannot correct.
-__global__ void compare(const std::uint8_t* output,
-                        const ldpc::frame_place* table,
-                        const std::uint8_t* sent,
-                        const std::uint8_t* counts, // mask: 1 for bits to compare
-                        unsigned bytes,
-                        unsigned stride, // bytes per codeword in sent
-                        unsigned t,
-                        unsigned long long* errors)
+__global__ void
+compare(const std::uint8_t* output,
+        const ldpc::frame_place* table,
+        const std::uint8_t* sent,
+        const std::uint8_t* counts, // mask with a 1 for each bit to compare
+        unsigned bytes,
+        unsigned stride, // bytes per codeword in sent
+        unsigned t,
+        unsigned long long* errors)
 {
     const unsigned f = blockIdx.x;
     unsigned count = 0;
@@ -119,7 +120,7 @@ struct options {
     // for "flooding".
     std::string plan = "-";
     bool sum_product = false;
-    double offset = -1; // nats; -1: default of the code
+    double offset = -1; // in nats; −1: default of the code
     float scale = 0, limit = 0;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_schedule schedule = ldpc_schedule::layered;
@@ -301,7 +302,7 @@ private:
     static message_rule rule_of(const ldpc_code& code, const options& o)
     {
         auto rule = make_message_rule(code, o.algorithm, o.precision, o.offset, -1);
-        if (o.sum_product) { // the sum-product kernel takes LLRs in nats
+        if (o.sum_product) { // The sum-product kernel expects LLRs in nats.
             rule.channel_limit /= rule.scale;
             rule.scale = 1;
         }
@@ -407,7 +408,7 @@ void speed(const ldpc_code& code,
         cuda::check(cudaEventSynchronize(end.get()), "decoding");
         float ms;
         cudaEventElapsedTime(&ms, begin.get(), end.get());
-        best = i ? std::min(best, ms) : best; // the first run warms up
+        best = i ? std::min(best, ms) : best; // The first run is not measured.
     }
     const double mean = t.mean_iterations();
     const double edges = double(frames) * mean * code.edges();

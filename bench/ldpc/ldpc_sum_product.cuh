@@ -61,7 +61,7 @@ do_layer(const tables& t, std::uint32_t layer, float* posterior, float* message)
         sum += phi(fabsf(in[e]));
         negative ^= in[e] < 0;
     }
-    __syncthreads(); // all threads have read the posteriors that change below
+    __syncthreads(); // All threads have now read the posteriors that change below.
     for (unsigned e = 0; e < degree; ++e) {
         const auto x = edge[e * checks];
         if (x == ~0u) {

@@ -104,7 +104,8 @@ double bch(unsigned amount)
 {
     const auto code = bch_code::standard("dvbs2", "normal", "1/2");
     const bch_decoder_kernel decoder(code);
-    std::vector<std::uint8_t> codeword((code.n() + 7) / 8); // without errors
+    std::vector<std::uint8_t> codeword((code.n() + 7) /
+                                       8); // the all-zero codeword, without errors
     for (unsigned i = 0; i < amount; ++i) {
         decoder.decode(codeword.data());
     }

@@ -246,7 +246,7 @@ json cuda_cliffs()
             json entry = measure_cuda(c, p, linear, frames);
             entry.add("cells", frames * cells_per_frame)
                 .add("trie_nodes", frames * window * nodes_per_drift);
-            std::cerr << entry.line() << std::endl; // shows progress
+            std::cerr << entry.line() << std::endl; // The output shows the progress.
             all.add(entry);
         }
     }

@@ -67,7 +67,7 @@ private:
                 std::memcpy(out + d_setup.boundary_matches_at(),
                             &boundary_match,
                             sizeof(boundary_match));
-                if (j.whole > 0) { // the host compares these metrics
+                if (j.whole > 0) { // The host compares these metrics.
                     auto* const metrics =
                         reinterpret_cast<float*>(out + d_setup.metrics_at());
                     std::fill_n(metrics, 4 * d_setup.window, 1.0f);

@@ -35,7 +35,7 @@ PASSES = (1, 2, 3)
 CODE = dict(q=32, n=10, frame_symbols=210)
 RATES = (0.03, 0.06, 0.1)
 SUBSTITUTE = 0.01
-MOST_ERRORS = 2000 # a point ends after this number of symbol errors
+MOST_ERRORS = 2000 # maximum number of symbol errors per point
 
 
 def received(symbols, code, channel, reads, seed):

@@ -48,7 +48,7 @@ deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_defra
 gr.logging().set_default_level(gr.log_levels.warn)
 
 WAYS = ("gr_satellites", "gpufec", "one_chain", "receiver")
-PATCHING = threading.Lock() # guards the patched gr-satellites module
+PATCHING = threading.Lock() # a lock for the patched gr-satellites module
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Signal:
     demodulator: type # class of gr-satellites' demodulator
     baud_rate: int
     frame: dict       # parameters of ccsds_concatenated_deframer
-    receiver: dict    # the same as parameters of ccsds_fec_receiver
+    receiver: dict    # the corresponding parameters of ccsds_fec_receiver
 
 
 SIGNALS = {

@@ -110,8 +110,8 @@ void check(const std::string& who,
 
 // An implementation of the kernel in a VOLK library.
 struct kernel {
-    std::string library; // such as "VOLK 3.2.0"
-    const char* name;    // such as "avx2"
+    std::string library; // name and version, such as "VOLK 3.2.0"
+    const char* name;    // name of the implementation, such as "avx2"
     decltype(&volk_8u_x4_conv_k7_r2_8u_manual) call;
 };
 
@@ -144,7 +144,7 @@ std::vector<kernel> kernels_of(const std::string& path)
     std::vector<kernel> found;
     for (std::size_t i = 0; i < described.n_impls; ++i) {
         const char* const name = described.impl_names[i];
-        if (std::strcmp(name, "generic") != 0) { // the generic kernel uses no SIMD
+        if (std::strcmp(name, "generic") != 0) { // The generic kernel uses no SIMD.
             found.push_back({ std::string("VOLK ") + version(), name, call });
         }
     }
