@@ -22,7 +22,7 @@ import make_site # noqa: E402
 
 
 class qa_tables(unittest.TestCase):
-    def test_Tables_EqualResults(self):
+    def test_TablesOfPages_EqualResultFiles(self):
         done = subprocess.run([sys.executable, str(ROOT / "docs" / "make_tables.py"),
                                "--check"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

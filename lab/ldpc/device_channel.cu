@@ -205,8 +205,8 @@ private:
         return tables;
     }
 
-    // Copies to the device: the sent bits and the correct decisions of all codewords, and
-    // the mask of message bits.
+    // Copies the sent bits and the correct decisions of all codewords, and the mask of
+    // message bits, to the device.
     void take_codewords(const frame_source& source)
     {
         const auto words = (d_code.sent() + 31) / 32;

@@ -53,7 +53,7 @@ protected:
     }
 };
 
-TEST_F(viterbi_channels, Streams_EqualHost)
+TEST_F(viterbi_channels, Streams_CountErrorsLikeHost)
 {
     // At these low Eb/N0, thousands of bits are wrong. If soft values differed between
     // host and device, the counts would therefore most likely differ.
@@ -64,7 +64,7 @@ TEST_F(viterbi_channels, Streams_EqualHost)
     EXPECT_GT(equal(conv(conv_code::preset("ccsds_7_8"), 3)), 3000u);
 }
 
-TEST_F(viterbi_channels, BatchesOfAnySize_EqualHost)
+TEST_F(viterbi_channels, BatchesOfAnySize_CountErrorsLikeHost)
 {
     auto o = conv(conv_code::preset("dvb_5_6"), 2);
     o.decoder.slots = 2;
@@ -75,7 +75,7 @@ TEST_F(viterbi_channels, BatchesOfAnySize_EqualHost)
     }
 }
 
-TEST_F(viterbi_channels, PackedValuesAndSigns_EqualHost)
+TEST_F(viterbi_channels, PackedValuesAndSigns_CountErrorsLikeHost)
 {
     for (const unsigned positive_bit : { 0, 1 }) {
         for (const auto format : { soft_format::int8, soft_format::packed4 }) {
@@ -89,7 +89,7 @@ TEST_F(viterbi_channels, PackedValuesAndSigns_EqualHost)
     }
 }
 
-TEST_F(viterbi_channels, Frames_EqualHost)
+TEST_F(viterbi_channels, Frames_CountErrorsLikeHost)
 {
     for (const auto ends :
          { termination::terminated, termination::truncated, termination::tailbiting }) {

@@ -118,7 +118,7 @@ TEST(gate, EndOfABlock_HasNoExcessOfErrors)
 
 // Tests that too little overlap raises the error rate above that of maximum likelihood,
 // and that the positions of error events are then not uniform.
-TEST(gate, TooShortOverlap_IsDetected)
+TEST(gate, TooShortOverlap_RaisesErrorRate)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), streaming, 0);
     options.decoder.overlap = 16;
