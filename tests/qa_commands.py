@@ -192,7 +192,7 @@ class qa_commands(unittest.TestCase):
                     ran += 1
         self.assertGreater(ran, 6)
 
-    def test_PythonOfPages_Runs(self):
+    def test_PythonExamplesOfPages_Run(self):
         known = set()
         for page, text in pieces_of_python():
             with self.subTest(page=str(page), text=text):
@@ -210,7 +210,7 @@ class qa_commands(unittest.TestCase):
                         self.assertLess(wrong, 300) # wrong bits among 100,000 bits at 4 dB
         self.assertEqual(known, set(SURROUNDINGS))
 
-    def test_EveryException_IsUsed(self):
+    def test_ExceptedCommands_AreOnPages(self):
         found = {excepted(command) for _, command in commands()}
         self.assertEqual(found - {None}, set(EXCEPTIONS))
 

@@ -142,7 +142,7 @@ class qa_converting(unittest.TestCase):
                 continue
             self.assertEqual(list(found), [0o171, 0o133], row[0])
 
-    def test_FormatsOfSoftValues_EachRowDecodes(self):
+    def test_FormatsOfSoftValues_DecodeToSentBits(self):
         sent = gpufec.random_bits(4000, seed=3)
         coded = gpufec.conv_encode(sent, preset="ccsds", packed_input=False, packed_output=False)
         x, a = soft(coded), 900.0
@@ -264,7 +264,7 @@ class qa_converting(unittest.TestCase):
         top.run()
         return np.array(top.sent.data()), np.array(top.decoded.data())
 
-    def test_GrFecPunctured_DecodesBeforeAndAfter(self):
+    def test_GrFecPuncturedStream_DecodesBeforeAndAfter(self):
         code = dict(constraint_length=7, polynomials=[0o133, 0o171], puncturing="110,101")
         self.both("gr_fec_punctured", soft(self.coded(**code), 0.3), 0.8)
 
@@ -276,7 +276,7 @@ class qa_converting(unittest.TestCase):
     def test_GrFecFrames_DecodeBeforeAndAfter(self):
         self.both("gr_fec_frames", soft(self.frames()), 0.9)
 
-    def test_RowsOfGrFecModes_Decode(self):
+    def test_ParametersOfGrFecModes_DecodeItsFrames(self):
         """For each row of the table except CC_STREAMING, gr-fec's and gr-gpufec's decoders decode
         frames of gr-fec's encoder, and a frame has the number of values that the row states."""
         rows = re.findall(r'\| `(CC_\w+)` \| `termination="(\w+)"` \| ([^|]+) \|', PAGE)
@@ -317,7 +317,7 @@ class qa_converting(unittest.TestCase):
         self.assertTrue(np.array_equal(theirs, ours[:len(theirs)]))
 
     @unittest.skipUnless(ALIST.exists(), "the alist files of gr-fec are not installed")
-    def test_RowsOfGrFecLdpc_Decode(self):
+    def test_ParametersOfGrFecLdpcRows_DecodeItsCodewords(self):
         """The examples before and after the conversion decode. With the parameters in each row of
         the table, the decoder decodes the output of the gr-fec encoder in that row."""
         bits = self.bits[:100 * 152]
@@ -347,7 +347,7 @@ class qa_converting(unittest.TestCase):
                     np.testing.assert_array_equal(found, bits)
 
     @unittest.skipIf(ccsds_viterbi is None, "gr-satellites is not installed")
-    def test_PresetsForCcsdsViterbi_Decode(self):
+    def test_PresetsForCcsdsViterbi_AreSameCodes(self):
         self.both("ccsds_viterbi", soft(self.coded(preset="nasa_dsn")), 0.8)
         presets = re.findall(r"\| `\"([^\"]+)\"` \| `\"(\w+)\"` \|", PAGE)
         self.assertEqual(len(presets), 4)
@@ -409,12 +409,12 @@ class qa_converting(unittest.TestCase):
         values = np.clip(np.rint(llr), -127, 127).astype(np.int8)
         self.both("dvbs2rx", values, 0.5, np.packbits(message))
 
-    def test_MatlabLdpcExample_Decodes(self):
+    def test_MatlabLdpcExample_DecodesSentMessage(self):
         message, llr = self.llrs(0.75)
         decoded = through(llr.astype(np.float32), example("ldpcDecode")["decoder"])
         self.assertTrue(np.array_equal(decoded, message))
 
-    def test_MatlabVitdecExample_Decodes(self):
+    def test_MatlabVitdecExample_DecodesSentBits(self):
         names = example("vitdec")
         received = soft(self.coded(constraint_length=7, polynomials=[0o171, 0o133]))
         for decoder, values in (
@@ -425,7 +425,7 @@ class qa_converting(unittest.TestCase):
             self.assertEqual(len(decoded), len(self.bits))
             self.assertLess(np.mean(decoded != self.bits), 2e-3)
 
-    def test_ParametersOfVitdecRows_Decode(self):
+    def test_ParametersOfVitdecRows_DecodeToSentBits(self):
         """Decodes frames, hard bits and punctured values in MATLAB's conventions, with the
         parameters in the page's rows for vitdec."""
         rows = dict(re.findall(r"(?m)^\| (`'\w+'`|a puncture pattern)[^|]*\| ([^|]+) \|$", PAGE))
@@ -563,7 +563,7 @@ class qa_converting(unittest.TestCase):
                     least = least or 0.9 * found["right"]
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
-    def test_SatdumpRecording_Decodes(self):
+    def test_SatdumpRecording_DecodesToSentBits(self):
         received = soft(self.coded(preset="ccsds"))
         self.decode_file("satdump", "recording.soft",
                          np.clip(32 * received, -127, 127).astype(np.int8))
@@ -605,7 +605,7 @@ class qa_converting(unittest.TestCase):
                 for frame in frames]
         np.testing.assert_array_equal(cadus, sent)
 
-    def test_PipelineConstellations_Decode(self):
+    def test_PipelineConstellations_DecodeSameSignals(self):
         """For each constellation in the table, the gpufec program decodes the signal that SatDump's
         pipeline expects."""
         for convolutional, constellation, signal in (

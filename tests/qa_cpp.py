@@ -32,7 +32,7 @@ def run(*command, **options):
     done = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=280, **options)
     if done.returncode:
-        raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}")
+        raise AssertionError(f"{command} failed with status {done.returncode}:\n{done.stdout}")
     return done.stdout
 
 

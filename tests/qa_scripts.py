@@ -140,7 +140,7 @@ class qa_scripts(unittest.TestCase):
         (source / "file").write_text("two")
         self.assertEqual(commit(), head + "-dirty\n")
 
-    def test_WarningsOfUnknownCompilers_AreNoErrors(self):
+    def test_WarningsOfUnknownCompilers_AreNotErrors(self):
         if not shutil.which("cmake"):
             self.skipTest("CMake is not installed")
         (self.folder / "CMakeLists.txt").write_text(

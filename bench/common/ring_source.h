@@ -126,7 +126,8 @@ private:
     void check_buffer() const
     {
         if (std::size_t(detail()->output(0)->bufsize()) != d_size) {
-            throw std::runtime_error("ring_source: the buffer holds no whole periods");
+            throw std::runtime_error(
+                "ring_source: the buffer does not hold a whole number of periods");
         }
     }
 

@@ -62,7 +62,7 @@ class ring(gr.sync_block):
         n = len(out)
         # In a larger buffer than `size` items, some items would never be written.
         if n > self.size // 2:
-            raise RuntimeError(f"the ring is larger than its {self.size} items")
+            raise RuntimeError(f"the buffer is larger than the {self.size} items that fill it")
         if self.done < self.size:
             n = min(n, self.size - self.done)
             at = self.done % len(self.items)
@@ -222,7 +222,7 @@ class cases:
         per_item = bits_per_item * block.relative_rate()
         result["over_source_alone"] = (result["median_bits_per_s"]
                                        / (statistics.median(alone) * per_item))
-        print(name, "over source alone", result["over_source_alone"], flush=True)
+        print(name, "rate relative to the source alone:", result["over_source_alone"], flush=True)
         os.remove(path)
 
     def ring_items(self, make_source, make):

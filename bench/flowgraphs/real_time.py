@@ -119,7 +119,7 @@ def main():
     parser.add_argument("--status-tags", default="all", choices=("all", "failures", "none"),
                         help="status_tags of the LDPC and synchronisation blocks")
     parser.add_argument("--together", action="store_true",
-                        help="run all blocks in one flowgraph, for capacities too")
+                        help="measure capacities and delays of all blocks in one flowgraph")
     parser.add_argument("--json", type=report_path, metavar="FILE")
     args = parser.parse_args()
     results, hosts = [], []

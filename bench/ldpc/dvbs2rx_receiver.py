@@ -178,7 +178,7 @@ def main():
     parser.add_argument("--modcod", default="QPSK1/2")
     parser.add_argument("--snr", default="1.5",
                         help="Es/N0 in dB; several values are separated by commas")
-    parser.add_argument("--pilots", action="store_true", help="send pilots")
+    parser.add_argument("--pilots", action="store_true", help="transmit pilots")
     parser.add_argument("--packets", type=int, default=18200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", help="run only these receivers (names separated by commas)")

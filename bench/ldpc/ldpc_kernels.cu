@@ -340,7 +340,8 @@ private:
         if (d_options.plan != "-" && d_options.plan != "flooding") {
             auto plan = plan_makers.at(d_options.plan)(d_code, d_rule, soft, 0);
             if (!plan) {
-                throw declined(d_options.plan + " declines " + d_code.name());
+                throw declined("the plan " + d_options.plan + " does not support " +
+                               d_code.name());
             }
             return plan;
         }

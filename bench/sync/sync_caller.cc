@@ -25,7 +25,7 @@ using sync_map::traits;
 
 namespace {
 
-constexpr unsigned period = 640; // frames after which the stream repeats
+constexpr unsigned period = 640; // number of frames after which the stream repeats
 constexpr unsigned known = 3 * period;
 
 // Recorded decoder output of consecutive frames.

@@ -307,7 +307,7 @@ json cuda_errors()
     return all;
 }
 
-// ---- CPU: one thread ----
+// ---- speed of one CPU thread ----
 
 // Returns the processor seconds that one thread needs for a batch, as the minimum of up
 // to three rounds. No round begins after \p max_seconds seconds.

@@ -32,7 +32,7 @@ using sync_map::traits;
 
 namespace {
 
-constexpr unsigned period = 64; // frames after which the stream repeats
+constexpr unsigned period = 64; // number of frames after which the stream repeats
 
 // A simulated device that does not decode, but reports every frame as valid, at the
 // frame's predicted position.

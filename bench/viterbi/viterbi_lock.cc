@@ -229,8 +229,9 @@ json time_to_lock(const settings& s, std::uint64_t max_trials)
                                     { "within_20000", double(within) / trials },
                                     { "values", quantiles(values_needed) },
                                     { "seconds", now() - begin } }));
-            std::cerr << rates[which].preset << " +" << over << " dB: wrong " << wrong
-                      << ", never " << never << ", within " << within << "\n";
+            std::cerr << rates[which].preset << " +" << over << " dB: " << wrong
+                      << " wrong locks, " << never << " trials without a lock, " << within
+                      << " locks within 20,000 values\n";
         }
     }
     return rows;

@@ -102,7 +102,7 @@ void check(const std::string& who,
     for (std::size_t i = 0; i < sent.size(); ++i) {
         wrong += sent[i] != decoded[i];
     }
-    std::cerr << who << ": " << wrong << " wrong bits of " << sent.size() << "\n";
+    std::cerr << who << ": " << wrong << " wrong bits among " << sent.size() << " bits\n";
     if (wrong > sent.size() / 100000) {
         throw std::runtime_error(who + " decodes too many bits wrongly");
     }
@@ -131,7 +131,7 @@ std::vector<kernel> kernels_of(const std::string& path)
         function =
             reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
         if (!function) {
-            throw std::runtime_error(path + " has no " + name);
+            throw std::runtime_error(path + " has no symbol " + name);
         }
     };
     const char* (*version)();

@@ -344,9 +344,9 @@ public:
         simulated_channel.run(d_options.max_frames,
                               [this](const auto& frames) { return take(frames); });
         if (!d_stop && d_result.decoded.frames != d_options.max_frames) {
-            throw std::runtime_error(
-                "the device ended after " + std::to_string(d_result.decoded.frames) +
-                " frames of " + std::to_string(d_options.max_frames));
+            throw std::runtime_error("the device ended after " +
+                                     std::to_string(d_result.decoded.frames) + " of " +
+                                     std::to_string(d_options.max_frames) + " frames");
         }
         return d_result;
     }

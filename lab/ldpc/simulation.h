@@ -64,7 +64,8 @@ struct frame_result {
 
 struct simulation_options;
 
-//! Interface of a simulation that runs entirely on a device: messages, noise and decoder.
+//! Interface of a simulation that runs entirely on a device. The device generates
+//! messages and noise, and decodes.
 class device_channel
 {
 public:

@@ -191,7 +191,7 @@ TEST_F(viterbi_channels, FailedDevice_ContinuesOnHost)
         void run(std::uint64_t, const taker& take) override
         {
             take(100, { 3, 5 });
-            throw device_error("it failed");
+            throw device_error("the device failed");
         }
     };
     auto o = conv(k7, 1);
@@ -202,7 +202,7 @@ TEST_F(viterbi_channels, FailedDevice_ContinuesOnHost)
     const auto got = simulate(o);
     EXPECT_EQ(got.channel, "host");
     EXPECT_EQ(got.decoded.errors(), right.decoded.errors());
-    EXPECT_NE(warning.find("it failed"), std::string::npos);
+    EXPECT_NE(warning.find("the device failed"), std::string::npos);
     o.simulated_channel.place = channel_place::device;
     EXPECT_THROW(simulate(o), device_error);
 }

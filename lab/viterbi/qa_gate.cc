@@ -147,7 +147,7 @@ TEST(simulation, ThreadsBatchesAndSigns_DoNotChangeResult)
     EXPECT_EQ(one.errors_by_tenth, other.errors_by_tenth);
 }
 
-TEST(simulation, EverySoftFormat_Decodes)
+TEST(simulation, EverySoftFormat_MatchesMaximumLikelihood)
 {
     for (const auto format :
          { soft_format::int8, soft_format::float32, soft_format::packed4 }) {

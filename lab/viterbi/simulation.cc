@@ -329,7 +329,7 @@ private:
             if (d_decoder->done()) {
                 throw std::runtime_error(
                     "the decoder ended after " + std::to_string(d_result.decoded.bits()) +
-                    " bits of " + std::to_string(planned * d_source.segment_bits()));
+                    " of " + std::to_string(planned * d_source.segment_bits()) + " bits");
             }
             d_decoder->wait(std::chrono::milliseconds(100));
         }

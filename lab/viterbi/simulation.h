@@ -89,7 +89,8 @@ position_test test_positions(const error_counter& counter, unsigned frame_bits);
 
 struct simulation_options;
 
-//! Interface of a simulation (data, noise, decoder) that runs entirely on a device.
+//! Interface of a simulation that runs entirely on a device. The device generates data
+//! and noise, and decodes.
 class device_channel
 {
 public:
