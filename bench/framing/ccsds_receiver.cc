@@ -121,9 +121,9 @@ struct error_counts {
     std::atomic<std::uint64_t> failed_codewords{ 0 }, symbols{ 0 }, wrong_symbols{ 0 };
 };
 
-// Number of frames that are counted in each stream of mode "rates". The stream has one
-// more frame at each end that is not counted, because a Viterbi decoder makes more errors
-// where it does not have the values before and after a frame.
+// Number of frames that are counted in each stream of mode "rates". One more frame at
+// each end of the stream is not counted, because a Viterbi decoder does not know the
+// states before and after the stream.
 constexpr unsigned frames_of_stream = 100;
 
 std::uint64_t lost_frames(const std::vector<bool>& received)

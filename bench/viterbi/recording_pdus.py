@@ -53,7 +53,7 @@ PATCHING = threading.Lock() # a lock for the patched gr-satellites module
 
 @dataclasses.dataclass(frozen=True)
 class Signal:
-    """The parameters of a satellite's signal, from gr-satellites' description of it."""
+    """The parameters of a satellite's signal, as gr-satellites describes the satellite."""
     demodulator: type # class of gr-satellites' demodulator
     baud_rate: int
     frame: dict       # parameters of ccsds_concatenated_deframer
