@@ -62,8 +62,8 @@ def main():
                         "n * column; with --chain, the number of checks")
     parser.add_argument("seed", type=int)
     parser.add_argument("file")
-    parser.add_argument("--chain", action="store_true", help="the last bits are parity bits in a "
-                        "chain; each other bit has `column` checks")
+    parser.add_argument("--chain", action="store_true", help="make a code whose last bits are "
+                        "parity bits in a chain; each other bit has `column` checks")
     o = parser.parse_args()
     of_check = (draw_with_chain if o.chain else draw)(o.n, o.column, o.row, o.seed)
     of_bit = [[] for _ in range(o.n)]
