@@ -14,7 +14,7 @@ set(CPACK_PACKAGE_DESCRIPTION
     "Decoders of error-correcting codes for GNU Radio and for arrays in Python, which decode
 streams of soft values on an NVIDIA GPU, or with SIMD instructions on the CPU: convolutional
 codes, the LDPC codes of DVB-S2 and others, and codes for channels that insert and delete
-bits. With a command line tool, gpufec.")
+bits. The package contains the command line tool gpufec.")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
 set(CPACK_STRIP_FILES ON)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws the pictures of the examples: the windows of running flowgraphs, and the canvas of one
-flowgraph in GNU Radio Companion.
+"""Draws the pictures of the examples: the windows of running flowgraphs, and one flowgraph in GNU
+Radio Companion.
 
 Usage: xvfb-run -s "-screen 0 1920x1400x24" make_pictures.py [FOLDER [NAME...]]
   FOLDER defaults to docs/pictures. NAME is an example, such as viterbi_lock; all are drawn if none
@@ -23,8 +23,8 @@ os.environ["GRC_BLOCKS_PATH"] = str(ROOT / "grc")
 
 DATA = pathlib.Path(os.environ.get("GPUFEC_TEST_DATA", ROOT.parent / "shared" / "data"))
 
-# Changes of sliders in the window of each example: seconds after the start, variable and value. The
-# last entry is the time of the picture.
+# For the window of each example: changes of sliders, as seconds after the start, variable and
+# value, and as the last entry the time of the picture in seconds.
 WINDOWS = {
     "viterbi_ccsds_live": [(8, "ebn0_db", 2.0), (13, "ebn0_db", 3.0), (19, None, None)],
     "ldpc_dvbs2_live": [(7, "esn0_db", 1.0), (11, "esn0_db", 0.7), (14, "esn0_db", 2.0),
@@ -137,7 +137,7 @@ def main():
         sys.exit(__doc__.strip())
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as compiled:
-        os.environ["HOME"] = compiled # keeps the programs from reading the user's settings
+        os.environ["HOME"] = compiled # The programs must not read the user's settings.
         os.environ["XDG_RUNTIME_DIR"] = compiled
         windows = [name for name in WINDOWS if name in names]
         subprocess.run(["grcc", "-o", compiled] +

@@ -114,28 +114,28 @@ WAYS = {
     "conv_encoder": (["bits", "8 or 1 per byte"], ["shift register", "puncturing"],
                      ["coded bits", "8 or 1 per byte"]),
     "gpu_ldpc_dvbs2": (["LLRs or symbols", "int8, float, complex", "tags name codes (ACM)"],
-                       ["frames of a batch", "iterations until all checks hold"],
+                       ["frames of a batch", "iterations until all checks are met"],
                        ["bits, BBFRAMEs or LLRs", "ldpc_valid, ldpc_iterations", "ports status, llr_pdu"]),
     "ldpc_encoder": (["message bits", "8 or 1 per byte"], ["parity"],
                      ["codewords", "8 or 1 per byte"]),
-    "bbframe_to_ts": (["BBFRAMEs", "tags give lengths (ACM)"],
-                      ["headers checked", "packets put together"],
+    "bbframe_to_ts": (["BBFRAMEs", "tags with lengths (ACM)"],
+                      ["headers checked", "packets reassembled"],
                       ["packets of 188 bytes", "ts_begin, ts_error", "ports generic, status"]),
     "dvbs2_fec_receiver": (["symbols of XFECFRAMEs", "tags name MODCODs (ACM)"],
-                           ["demapped, LDPC, BCH", "packets put together"],
+                           ["demapper, LDPC, BCH", "packets reassembled"],
                            ["packets of 188 bytes", "ts_begin, ts_error",
                             "ports generic, status"]),
     "dvbs_fec_receiver": (["QPSK symbols of DVB-S"],
-                          ["phase and rate found, Viterbi", "deinterleaved, Reed-Solomon"],
+                          ["phase and rate search, Viterbi", "deinterleaver, Reed-Solomon"],
                           ["packets of 188 bytes", "ts_begin, ts_error", "port status"]),
     "dvbs_deframer": (["bits of a Viterbi decoder", "8 per byte"],
-                      ["frames found", "deinterleaved, Reed-Solomon"],
+                      ["search for frames", "deinterleaver, Reed-Solomon"],
                       ["packets of 188 bytes", "ts_begin, ts_error", "port status"]),
     "ccsds_fec_receiver": (["soft symbols", "BPSK, QPSK or OQPSK"],
-                           ["Viterbi or LDPC", "markers, Reed-Solomon"],
+                           ["Viterbi or LDPC", "search for markers, Reed-Solomon"],
                            ["transfer frames", "ccsds_frame, packet_len",
                             "ports pdus, status"]),
-    "ccsds_deframer": (["packed bits", "or soft values"], ["markers", "Reed-Solomon"],
+    "ccsds_deframer": (["packed bits", "or soft values"], ["search for markers", "Reed-Solomon"],
                        ["transfer frames", "ccsds_frame, packet_len", "ports pdus, status"]),
     "bch_decoder": (["messages of LDPC codes", "8 or 1 per byte"],
                     ["remainder by the generator", "errors located if it is not 0"],
@@ -146,12 +146,12 @@ WAYS = {
                    ["syndromes", "errors located if they are not 0"],
                    ["messages", "rs_corrected, rs_valid"]),
     "rs_encoder": (["messages"], ["parity symbols"], ["frames of interleaved codewords"]),
-    "gpu_sync_map": (["received bits", "some missing, some too many"],
-                     ["drifts of a frame", "forward and backward"],
+    "gpu_sync_map": (["received bits", "with insertions and deletions"],
+                     ["drifts of a frame", "forward and backward recursion"],
                      ["symbols, posteriors or LLRs", "sync_drift, sync_valid", "port status"]),
     "sync_encoder": (["symbols", "0 to q - 1"], ["a word of the codebook", "for each symbol"],
                      ["bits", "a length tag per frame"]),
-    "channel_bsid": (["bits"], ["inserts, deletes and flips"], ["bits, another number of them"]),
+    "channel_bsid": (["bits"], ["insertions, deletions, flips"], ["more or fewer bits"]),
 }
 
 
@@ -218,11 +218,11 @@ def block_page(declared, interface):
         + " ".join(markdown(m.doc).split())
         for m in declared.members.values()
         if m.parameters is not None and m.name != "make" and m.public)
-    return (f"# {declared.name}\n\n![The data's way](pictures/{declared.name}.svg)\n\n"
+    return (f"# {declared.name}\n\n![Data flow through the block](pictures/{declared.name}.svg)\n\n"
             f"{markdown(declared.doc)}\n\n## Parameters\n\n{before}\n\n"
-            f"| parameter | default | |\n|---|---|---|\n{rows}\n\n## While it runs\n\n{methods}\n\n"
-            f"The [user guide](../docs/user-guide.md) says which page explains its use."
-            + (f" In C++ it is [gr::gpufec::{declared.name}](../{interface_page(declared)})."
+            f"| parameter | default | |\n|---|---|---|\n{rows}\n\n## Methods\n\n{methods}\n\n"
+            f"The [user guide](../docs/user-guide.md) lists the page that explains its use."
+            + (f" The C++ class is [gr::gpufec::{declared.name}](../{interface_page(declared)})."
                if interface else "") + "\n")
 
 
@@ -282,7 +282,7 @@ def table_of_rows(rows):
     figures = [k for k in keys if FIGURE.search(k.split(" ")[-1])]
     named = [k for k in differ if k not in figures and k not in ("command", "environment") and
              max(len(str(row.get(k, ""))) for row in flat) < 60]
-    named.sort(key=lambda k: not k.endswith("_db")) # columns in dB come first
+    named.sort(key=lambda k: not k.endswith("_db")) # Columns in dB come first.
     columns = named[:max(MOST_COLUMNS - len(figures), 3)] + figures
     if not figures:
         return None
@@ -311,10 +311,11 @@ def tables(run):
 
 
 def measured_page(folder):
-    """Returns a page of all runs in bench/results: command, machine, date and figures of each."""
-    text = ["# Measured", "", "All that is in `bench/results`, made from its files: commands, dates, "
-            "machines and commits. Figures measured several times are medians. "
-            "[Performance](docs/performance.md) and [tuning](docs/tuning.md) say what they mean.", ""]
+    """Returns a page with the command, the machine, the date and the figures of each run in
+    bench/results."""
+    text = ["# Measured", "", "This page lists all runs in `bench/results`, with commands, dates, "
+            "machines, commits and figures. Figures measured several times are medians. "
+            "[Performance](docs/performance.md) and [tuning](docs/tuning.md) explain them.", ""]
     for group, title in GROUPS.items():
         text += [f"## {title}", ""]
         for path in sorted((folder / group).glob("*.json")):
@@ -366,7 +367,7 @@ def assemble(source, interface):
                 f"- [{d.name}]({interface_page(d)})\n" for d in headers().values()
                 if d.is_block))
         navigation["Reference"].append({"C++ interface": "interface.md"})
-    # Copies the files that pages link to and that are not yet there.
+    # Copies the files to which pages link, unless they are in the folder already.
     for page in [source / name for name in FILES]:
         for target in re.findall(r"\]\(([^)\s#]+)", page.read_text(encoding="utf-8")):
             wanted = (page.parent / target).resolve()
@@ -393,7 +394,7 @@ class links(html.parser.HTMLParser):
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
         self.places |= {found[key] for key in ("id", "name") if found.get(key)}
-        # Scripts and styles come from the theme, and are not checked.
+        # Scripts and styles are not checked, because they come from the theme.
         wanted = {"a": "href", "img": "src"}.get(tag)
         if found.get(wanted):
             self.targets.append(found[wanted])
@@ -455,7 +456,7 @@ def main():
     (site / "search" / "on_files.js").write_text(SEARCH)
     dead = list(dead_links(site))
     for page, target in dead:
-        print(f"make_site: {page} links to {target}, which is not there", file=sys.stderr)
+        print(f"make_site: {page} links to {target}, which does not exist", file=sys.stderr)
     print(f"make_site: {site / 'index.html'}")
     return 1 if dead else 0
 

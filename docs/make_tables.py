@@ -6,7 +6,7 @@
 A page has the marks <!-- table: NAME --> and <!-- end --> around a table, or <!-- figure: NAME -->
 and <!-- end --> around a number within a line. The text between two marks is replaced.
 
-Usage: make_tables.py [--check]   With --check, nothing is written; the exit status is 1 if a page
+Usage: make_tables.py [--check]   With --check, no file is written; the exit status is 1 if a page
                                   or a picture would change.
 """
 
@@ -122,8 +122,8 @@ def sync_batches():
 
 
 def one_thread():
-    """Tabulates rates of Viterbi and LDPC decoding, from host memory to host memory, of one CPU
-    thread and of an H200."""
+    """Tabulates the rates of Viterbi and LDPC decoding on one CPU thread and on an H200, from host
+    memory to host memory."""
     viterbi = load("viterbi-vs-gr-fec.json", "viterbi-vs-gr-fec")["rows"]
     cpu = next(r["median_bits_per_s"] for r in viterbi if r["decoder"] == "gpufec cpu, streaming")
     gpu = next(r for r in viterbi_rows() if r["row"] == "K=7 1/2")
@@ -167,13 +167,12 @@ def dvbs2rx_runs(name):
 
 def dvbs2rx_one_block():
     _, points = dvbs2rx_runs("dvbs2rx-one-block-cpu")
-    ways = (("gr_dvbs2rx", "its own"),
-            ("gr_dvbs2rx_and_bbframe_to_ts", "its own, `bbframe_to_ts` for its deheader"),
-            ("one_block", "one block for four"),
-            ("one_block_and_bbframe_to_ts", "one block for four, and `bbframe_to_ts`"))
+    ways = (("gr_dvbs2rx", "none"), ("gr_dvbs2rx_and_bbframe_to_ts", "deheader"),
+            ("one_block", "the four blocks"),
+            ("one_block_and_bbframe_to_ts", "the four blocks, deheader"))
     kinds = (("right", "right"), ("wrong", "wrong"),
              ("msymbols_per_processor_second", "Msym per second of a core"))
-    head = ["decoders"] + [f"{title}, {snr:g} dB" for snr in points for _, title in kinds]
+    head = ["replaced blocks"] + [f"{title}, {snr:g} dB" for snr in points for _, title in kinds]
     written = lambda x: f"{x:,}" if isinstance(x, int) else f"{x:.1f}"
     return table(head, [[name] + [written(p[way][kind]) for p in points.values()
                                   for kind, _ in kinds] for way, name in ways])
@@ -183,12 +182,12 @@ def dvbs2rx_receiver():
     """Tabulates the median numbers of correct and of wrong packets, with the range if runs on the
     same samples differ."""
     result, points = dvbs2rx_runs("dvbs2rx-receiver-cpu")
-    ways = (("gr_dvbs2rx", "its own"), ("gpufec", "`gpu_ldpc_dvbs2` for its LDPC decoder"),
-            ("gr_dvbs2rx_and_bbframe_to_ts", "`bbframe_to_ts` for its deheader"),
-            ("gpufec_and_bbframe_to_ts", "both"))
+    ways = (("gr_dvbs2rx", "none"), ("gpufec", "LDPC decoder"),
+            ("gr_dvbs2rx_and_bbframe_to_ts", "deheader"),
+            ("gpufec_and_bbframe_to_ts", "LDPC decoder, deheader"))
     other = re.search("--other (\\w+)", result["command"])[1]
-    head = ["decoders", "gr-dvbs2rx"] + [f"{what}, {snr:g} dB" for snr in points
-                                         for what in ("right", "wrong")]
+    head = ["replaced blocks", "gr-dvbs2rx"] + [
+        f"{what}, {snr:g} dB" for snr in points for what in ("right", "wrong")]
 
     def cell(found, what):
         runs = [run[what] for run in found["runs"]]
@@ -224,7 +223,8 @@ def dvbs_leandvb():
 
 
 def recordings():
-    """Returns the numbers of PDUs, summed over the runs at a level of noise."""
+    """Tabulates the numbers of PDUs that receivers find in recordings, by satellite and added noise,
+    summed over the runs at each level of noise."""
     lines = []
     for title, run in (("BY70-1", "recording-by701-receiver"), ("KS-1Q", "recording-ks-1q"),
                        ("TRISAT", "recording-trisat")):
@@ -237,7 +237,8 @@ def recordings():
 
 
 def ccsds_core():
-    """Returns the rate of ccsds_fec_receiver on one core, in soft values and in frame bits."""
+    """Tabulates the rates of ccsds_fec_receiver on one core, in bits of transfer frames and in soft
+    values."""
     rows = load("viterbi-flowgraph.json", "ccsds-rates-epyc")["rows"]
     lines = []
     for tags, title in (("none", "without tags"), ("failures", '`status_tags="failures"`'),
@@ -294,8 +295,8 @@ def dvbs_sent():
 
 
 def right_packets(way):
-    """Returns the median number of correct packets at the lowest signal-to-noise ratio, with the
-    newer version of gr-dvbs2rx."""
+    """Returns the median number of packets that the receiver `way` decodes correctly at the lowest
+    signal-to-noise ratio, with the newer version of gr-dvbs2rx."""
     _, points = dvbs2rx_runs("dvbs2rx-receiver-cpu")
     return f"{points[min(points)]['other_' + way]['right']:,}"
 
@@ -306,16 +307,17 @@ def build_time():
 
 
 def array_rates():
-    """Tabulates Mb/s of each way to decode arrays, by frames per call, and of copying the input."""
+    """Tabulates the rates of decoding arrays and of copying the input in Mb/s, by frames per call."""
     rates = {(r["decoder"], r["way"], r["frames"]): r["mbps"]
              for r in table_of(load("array-rates-h200.json"), "rates")}
-    ways = ("one call", "decoder again and again", "page-locked", "on the device", "flowgraph",
-            "gpufec decode", "copying the array once")
+    ways = ("new decoder per call", "reused decoder", "page-locked", "on the device", "flowgraph",
+            "gpufec decode", "copy of the array")
+    labels = {"page-locked": "pinned arrays", "on the device": "device arrays"}
 
     def cell(*key):
         return f"{rates[key]:,.0f}" if key in rates else "—"
     return table(
-        ["decoder, frames per call"] + ["pinned" if way == "page-locked" else way for way in ways],
+        ["decoder, frames per call"] + [labels.get(way, way) for way in ways],
         [[f"{name}, {frames:,}"] + [cell(key, way, frames) for way in ways]
          for name, key, counts in (("Viterbi", "viterbi", (1, 100, 10000, 100000)),
                                    ("LDPC", "ldpc", (1, 100, 10000)),
@@ -523,8 +525,8 @@ LDPC_PLANS = [
 
 def compared(head, unit, plans, cells, of):
     """Tabulates the rates of launch plans, in `unit`, and of other plans to compare them with.
-    `plans` lists (plan, other plan, cases). `cells` returns the cells of a case under `head`, `of`
-    a plan's rate in a case."""
+    `plans` lists (plan, other plan, cases). `cells` returns the cells of a case under `head`, and
+    `of` returns a plan's rate in a case."""
     return table(
         ["plan", *head, f"rate, {unit}", "next plan", f"rate of next plan, {unit}",
          "ratio of rates"],
@@ -548,8 +550,8 @@ def ldpc_plans():
 
 
 def ldpc_any_code():
-    """Tabulates rates for several sizes of shared memory: of the plan that is chosen, and of
-    `layered`, which accepts every code."""
+    """Tabulates the rates of the chosen plan and of the plan `layered`, which accepts every code,
+    for several sizes of shared memory."""
     rows = load("ldpc-unstructured-h200.json", "ldpc-plans-h100")["rows"]
     sizes = [227, 163, 99, 64]
     codes = ["a16200_3_6", "ra64800_1_2", "ra64800_3_4", "ra64800_1_2_7",
@@ -588,7 +590,7 @@ def sync_plans():
 
 
 def sync_cards():
-    """Tabulates the rate of the plan that is chosen, for several sizes of shared memory."""
+    """Tabulates the rate of the chosen plan for several sizes of shared memory."""
     rows = table_of(load("sync-kernels-h200.json", "sync-plans-h100"), "plans")
     rates = {(r["precision"], r["p"], r["frames"], r["shared_kb"]): r["mbit_per_s"]
              for r in rows if r["plan"] == "chosen"}

@@ -15,8 +15,8 @@ namespace gr::gpufec::on_device {
 
 constexpr unsigned threads = 256;
 
-// Returns the number of thread blocks that process \p items items. The number is at most
-// 2048, because each block first copies tables to shared memory.
+// Returns the number of thread blocks for \p items work items. At most 2048 blocks are
+// started, because each block first copies tables to shared memory.
 inline unsigned blocks_of(std::uint64_t items)
 {
     return unsigned(std::min<std::uint64_t>((items + threads - 1) / threads, 2048));
@@ -117,8 +117,8 @@ std::unique_ptr<cuda::buffer<T>> copied(const std::vector<T>& table)
 
 //! Makes a device channel of type \p Link. If the options set no batch size, batches are
 //! eight times as large as for input from the host, because they need no pinned memory.
-//! If the device lacks memory for such batches, they have the size for input from the
-//! host.
+//! If the device lacks memory for batches of this size, the size for input from the host
+//! is used.
 template <class Link, class Options>
 std::unique_ptr<Link> made(const Options& options)
 {

@@ -46,9 +46,9 @@ inline std::string needs_host(const run_options& run)
 /*!
  * \brief Returns the result of \p on_device(channel) or of \p on_host().
  *
- * The host simulates if a device fails or cannot be used, unless an exception below
- * applies. The results of host and device are equal, because data and noise depend only
- * on the seed.
+ * If a device fails or cannot be used, the function calls \p on_host() or throws one of
+ * the exceptions below. The results of host and device are equal, because data and noise
+ * depend only on the seed.
  * \param because the reason why a device cannot be used, or ""
  * \throws std::invalid_argument if the options demand a device and \p because is not
  *         empty
@@ -64,7 +64,7 @@ auto simulate_where(const Options& options,
     const auto& simulated_channel = options.simulated_channel;
     const bool demanded = simulated_channel.place == channel_place::device;
     if (demanded && !because.empty()) {
-        refuse("channel", "\"device\"", "allowed are auto and host, for " + because);
+        refuse("channel", "\"device\"", "allowed are auto and host, because " + because);
     }
     if (simulated_channel.place == channel_place::host || !because.empty() ||
         !simulated_channel.make) {
@@ -83,7 +83,7 @@ auto simulate_where(const Options& options,
         }
         if (dynamic_cast<const device_error*>(&error)) {
             simulated_channel.warn(std::string(error.what()) +
-                                   ": the host makes data and noise");
+                                   "; the host makes data and noise instead");
         }
     }
     return on_host();

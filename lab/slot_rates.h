@@ -82,8 +82,8 @@ public:
     std::vector<std::vector<timed_step>> device_times(unsigned rounds)
     {
         d_pipeline.drain();
-        // All devices share one slot of the pipeline, because its memory is pinned and
-        // filled.
+        // All devices decode one slot of the pipeline, because the memory of this slot is
+        // pinned and holds values already.
         const auto& s = *d_pipeline.filling();
         const batch_memory memory{ s.input, s.output, s.status };
         std::vector<std::future<std::vector<timed_step>>> running;

@@ -12,8 +12,8 @@ import numpy as np
 from gnuradio import blocks, dtv, gr
 
 BITS = {"8psk": 3, "8apsk": 3, "16apsk": 4, "32apsk": 5, "64apsk": 6, "128apsk": 7, "256apsk": 8}
-# EN 302 307-2, table 17a: constellation, gr-dtv's name of it, frame size, and rates. Some rates
-# have LDPC codes of DVB-S2.
+# EN 302 307-2, table 17a: constellation, gr-dtv's name of the constellation, frame size, and rates.
+# Some rates have LDPC codes of DVB-S2.
 SETS = [
     ("8psk", "8PSK", "normal", ["23/36", "25/36", "13/18"]),
     ("8psk", "8PSK", "short", ["7/15", "8/15", "26/45", "32/45"]),

@@ -153,7 +153,8 @@ def c2(sources):
         return block
 
     h = np.block([[circulant(shifts[i, j]) for j in range(16)] for i in range(2)])
-    # Of the several solutions, the standard has that with 0 as the last bit of each first row.
+    # The equations have several solutions. The standard has the one in which the last bit of each
+    # first row is 0.
     kept = [c for c in range(1022) if c % 511 != 510]
     x = solve(h[:, 7154:][:, kept], h[:, 511 * np.arange(14)])
     rows = np.zeros((1022, 14), np.uint8)

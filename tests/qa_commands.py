@@ -3,7 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the shell commands on the pages, except those in EXCEPTIONS, and the Python examples, except
-those without surroundings. Checks that presets, scripts and options that pages name exist.
+those whose entry in the table below is None. Checks that presets, scripts and options that pages
+name exist.
 
 docs/quick-start.md and docs/cpp.md have their own tests, qa_quick_start.py and qa_cpp.py. The named
 examples of docs/converting run in qa_converting.py."""
@@ -40,20 +41,20 @@ OF_ITS_OWN = (ROOT / "docs" / "quick-start.md", ROOT / "docs" / "cpp.md")
 # Beginnings of commands that are not run, and the reasons.
 EXCEPTIONS = {
     "scripts/demo": "builds everything, and installs packages",
-    "scripts/test": "is what runs this test",
+    "scripts/test": "runs this test itself",
     "packaging/make-recipes": "needs a published archive; packaging.scripts runs it",
     "packaging/make-deb": "builds everything; packaging/try-deb tests the package",
     "sudo apt install": "needs root; packaging/try-deb installs into a separate root",
     "scripts/deps": "installs packages as root; scripts/test runs it",
-    "cmake --build": "builds everything; a test checks that the preset exists",
-    "cmake --preset": "builds everything; a test checks that the preset exists",
-    "ctest --preset": "runs this test; a test checks that the preset exists",
+    "cmake --build": "builds everything; test_PresetsOfPages_Exist checks the preset",
+    "cmake --preset": "builds everything; test_PresetsOfPages_Exist checks the preset",
+    "ctest --preset": "runs this test itself; test_PresetsOfPages_Exist checks the preset",
     "sudo cmake --install": "needs root; packaging.downstream installs to another prefix",
     "pip install .": "builds the package, and needs PyPI; packaging/try-wheel runs it",
     "scripts/gpu-pack": "needs a build with CUDA",
     "python3 packed/scripts/gpu-test": "needs a GPU",
     "gpufec ber viterbi --preset ccsds --range 4:1:6 --scheduler":
-        "needs a scheduler of that name; arrays.distributed runs it with one",
+        "needs a scheduler of that name; arrays.distributed runs the command with a scheduler",
 }
 
 
@@ -76,13 +77,14 @@ def receiver_of_dvbs2rx():
 
 
 def soft_source():
-    """Returns names for an example that connects a decoder between a source of soft values and a
+    """Returns the names for an example that connects a decoder to a source of soft values and to a
     sink."""
     return dict(fec=fec, top=gr.top_block(), source=blocks.null_source(gr.sizeof_float),
                 sink=blocks.null_sink(gr.sizeof_char))
 
 
-# By the beginning of a Python example: a function that returns the names it needs; None: not run.
+# For the beginning of each Python example: a function that returns the names that the example needs,
+# or None if the example is not run.
 SURROUNDINGS = {
     "from gnuradio import gpufec": dict,
     "from gnuradio import fec, gpufec": dict,
@@ -104,8 +106,8 @@ SURROUNDINGS = {
     "decoder = gpufec.gpu_ldpc_dvbs2(\n    frame_size=self.frame_size": lambda: dict(
         self=receiver_of_dvbs2rx()),
     "bbdeheader = gpufec.bbframe_to_ts(": lambda: dict(self=receiver_of_dvbs2rx()),
-    "ldpc_avg_trials = self.ldpc_decoder.mean_iterations()": None, # an incomplete statement
-    "from distributed import Client": None, # needs workers; the test arrays.distributed has them
+    "ldpc_avg_trials = self.ldpc_decoder.mean_iterations()": None, # incomplete statement
+    "from distributed import Client": None, # The test arrays.distributed runs it with workers.
 }
 
 
@@ -190,7 +192,7 @@ class qa_commands(unittest.TestCase):
                     ran += 1
         self.assertGreater(ran, 6)
 
-    def test_PythonOfPages_Runs(self):
+    def test_PythonExamplesOfPages_Run(self):
         known = set()
         for page, text in pieces_of_python():
             with self.subTest(page=str(page), text=text):
@@ -205,10 +207,10 @@ class qa_commands(unittest.TestCase):
                         exec(compile(text, str(page), "exec"), names)
                     if "wrong bits" in text:
                         wrong = int(re.match(r"(\d+) wrong bits, decoded on c", said.getvalue())[1])
-                        self.assertLess(wrong, 300) # of 100,000 bits at 4 dB
+                        self.assertLess(wrong, 300) # wrong bits among 100,000 bits at 4 dB
         self.assertEqual(known, set(SURROUNDINGS))
 
-    def test_EveryException_IsUsed(self):
+    def test_ExceptedCommands_AreOnPages(self):
         found = {excepted(command) for _, command in commands()}
         self.assertEqual(found - {None}, set(EXCEPTIONS))
 
@@ -230,13 +232,14 @@ class qa_commands(unittest.TestCase):
                 name = name.rstrip(".")
                 folder, _, base = name.rpartition("/")
                 with self.subTest(page=page.name, name=name):
-                    if not (ROOT / name).exists() and "ROOM" not in name: # a program of the build
+                    # Other names are programs that the build makes.
+                    if not (ROOT / name).exists() and "ROOM" not in name:
                         rules = ROOT / folder / "CMakeLists.txt"
                         self.assertTrue(rules.exists())
                         self.assertTrue(re.search(rf"add_executable\({base}\s",
                                                   rules.read_text()))
 
-    def test_WordsOfTheTool_AreKnown(self):
+    def test_OptionsOfToolOnPages_Exist(self):
         """The commands, decoders and options of the tool that pages name exist."""
         described = json.loads(subprocess.run([TOOL, "--describe"], check=True,
                                               capture_output=True).stdout)

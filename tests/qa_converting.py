@@ -2,9 +2,9 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the examples of docs/converting.md and docs/converting/, and tests their tables. The code
-before and after a conversion must decode the same input to the sent bits, with at most 0.2 %
-errors."""
+"""Runs the examples of docs/converting.md and docs/converting/, and tests the tables of these pages.
+The code before and after a conversion must decode the same input to the sent bits, with at most
+0.2 % errors."""
 
 import json
 import os
@@ -39,7 +39,7 @@ used = set()
 # An alist file that gr-fec installs.
 ALIST = pathlib.Path(gr.prefix()) / "share/gnuradio/fec/ldpc/n_0300_k_0152_gap_03.alist"
 
-if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 uses this old name
+if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 uses the old name byte_t.
     blocks.byte_t = gr.types.byte_t
 try:
     import satellites.components.deframers # noqa: F401
@@ -77,7 +77,7 @@ def through(items, *chain):
 
 
 def soft(coded, sigma=0.4):
-    """Returns noisy float soft values, positive for bit 1; some have the wrong sign."""
+    """Returns noisy float soft values, positive for bit 1. Some values have the wrong sign."""
     noise = np.random.default_rng(4).normal(0, sigma, len(coded))
     return (2.0 * np.asarray(coded) - 1 + noise).astype(np.float32)
 
@@ -114,8 +114,8 @@ class qa_converting(unittest.TestCase):
             self.assertEqual([int(p, 8) for p in matlab.split()], [abs(p) for p in here])
 
     def test_TableOfConventions_EqualsBlocks(self):
-        """The table of conventions states the sign that each decoder expects. All its notations of
-        polynomials mean the same code."""
+        """The table of conventions states the sign that each decoder expects, and all its notations
+        of polynomials mean the same code."""
         table = PAGE.split("## Polynomials")[0]
         rows = [[cell.strip() for cell in row.split("|")] for row in re.findall(
             r"(?m)^\| (.* \| [01](?: \(`positive_bit=\d`\))? \| .*) \|$", table)]
@@ -142,7 +142,7 @@ class qa_converting(unittest.TestCase):
                 continue
             self.assertEqual(list(found), [0o171, 0o133], row[0])
 
-    def test_FormatsOfSoftValues_EachRowDecodes(self):
+    def test_FormatsOfSoftValues_DecodeToSentBits(self):
         sent = gpufec.random_bits(4000, seed=3)
         coded = gpufec.conv_encode(sent, preset="ccsds", packed_input=False, packed_output=False)
         x, a = soft(coded), 900.0
@@ -174,13 +174,14 @@ class qa_converting(unittest.TestCase):
                 wrong = np.count_nonzero(decoded[:len(sent)] != sent)
                 self.assertLessEqual(wrong, 2e-3 * len(sent))
                 # Bits are correct even with a wrong scale, so the test checks the scale separately.
-                if arguments["soft_input"] != "packed4": # packed4 has no scale
+                if arguments["soft_input"] != "packed4": # The format packed4 has no scale.
                     steps = self.mean_steps(values, **arguments)
                     self.assertGreater(steps, 16)
                     self.assertLess(steps, 64)
 
     def mean_steps(self, values, soft_input, soft_scale=32, positive_bit=1):
-        """Returns the mean magnitude of soft values in int8 steps, about 32 with a right scale."""
+        """Returns the mean magnitude of soft values in int8 steps. With the right scale, the mean is
+        about 32."""
         offset, scale = {"uint8": (128, 1), "float": (0, soft_scale)}.get(soft_input, (0, 1))
         return np.mean(np.abs(values.astype(float) - offset)) * scale
 
@@ -217,15 +218,15 @@ class qa_converting(unittest.TestCase):
                 self.assertTrue(np.array_equal(sent, decoded))
 
     def converted(self, platform, drawn, folder, **fields):
-        """Replaces the decoder in gr-fec's example by gr-gpufec's, removes the window, limits the
-        input, and runs the flowgraph. Returns the sent and the decoded bits."""
+        """Replaces the decoder in gr-fec's example by the decoder of gr-gpufec, removes the window,
+        limits the input, and runs the flowgraph. Returns the sent and the decoded bits."""
         graph = platform.make_flow_graph(drawn)
         graph.rewrite()
         found = {block.name: block for block in graph.blocks}
 
         def at(name, end):
             return next(c for c in graph.connections if getattr(c, end).name == name and
-                        c.source_block.enabled) # the example has a second, disabled source
+                        c.source_block.enabled) # The example has a disabled second source.
 
         def add(key, name, **values):
             block = graph.new_block(key)
@@ -263,7 +264,7 @@ class qa_converting(unittest.TestCase):
         top.run()
         return np.array(top.sent.data()), np.array(top.decoded.data())
 
-    def test_GrFecPunctured_DecodesBeforeAndAfter(self):
+    def test_GrFecPuncturedStream_DecodesBeforeAndAfter(self):
         code = dict(constraint_length=7, polynomials=[0o133, 0o171], puncturing="110,101")
         self.both("gr_fec_punctured", soft(self.coded(**code), 0.3), 0.8)
 
@@ -275,9 +276,9 @@ class qa_converting(unittest.TestCase):
     def test_GrFecFrames_DecodeBeforeAndAfter(self):
         self.both("gr_fec_frames", soft(self.frames()), 0.9)
 
-    def test_RowsOfGrFecModes_Decode(self):
-        """For each row of the table except CC_STREAMING, both decoders decode frames of gr-fec's
-        encoder, and a frame has the number of values in the row."""
+    def test_ParametersOfGrFecModes_DecodeItsFrames(self):
+        """For each row of the table except CC_STREAMING, gr-fec's and gr-gpufec's decoders decode
+        frames of gr-fec's encoder, and a frame has the number of values that the row states."""
         rows = re.findall(r'\| `(CC_\w+)` \| `termination="(\w+)"` \| ([^|]+) \|', PAGE)
         self.assertEqual([mode for mode, _, _ in rows],
                          ["CC_STREAMING", "CC_TERMINATED", "CC_TRUNCATED", "CC_TAILBITING"])
@@ -316,9 +317,9 @@ class qa_converting(unittest.TestCase):
         self.assertTrue(np.array_equal(theirs, ours[:len(theirs)]))
 
     @unittest.skipUnless(ALIST.exists(), "the alist files of gr-fec are not installed")
-    def test_RowsOfGrFecLdpc_Decode(self):
-        """The examples before and after the conversion decode, and so do the parameters in each row
-        of the table, with the output of gr-fec's encoder in that row."""
+    def test_ParametersOfGrFecLdpcRows_DecodeItsCodewords(self):
+        """The examples before and after the conversion decode. With the parameters in each row of
+        the table, the decoder decodes the output of the gr-fec encoder in that row."""
         bits = self.bits[:100 * 152]
         coded = through(bits, fec.encoder(fec.ldpc_encoder_make(str(ALIST)), 1, 1))
         received = soft(coded, 0.3)
@@ -326,7 +327,7 @@ class qa_converting(unittest.TestCase):
         matrix = fec.ldpc_H_matrix(str(ALIST), 3)
         generator = np.array([through(row, fec.encoder(
             fec.ldpc_par_mtrx_encoder.make_H(matrix), 1, 1)) for row in np.eye(152, dtype=int)
-            .astype(np.uint8)]).astype(int)[:, ::-1][::-1] # reorders to [I P]: parity bits last
+            .astype(np.uint8)]).astype(int)[:, ::-1][::-1] # order [I P]: parity bits last
         with tempfile.TemporaryDirectory() as folder:
             names = example("parity_checks")
             path = os.path.join(folder, "checks.alist")
@@ -346,7 +347,7 @@ class qa_converting(unittest.TestCase):
                     np.testing.assert_array_equal(found, bits)
 
     @unittest.skipIf(ccsds_viterbi is None, "gr-satellites is not installed")
-    def test_PresetsForCcsdsViterbi_Decode(self):
+    def test_PresetsForCcsdsViterbi_AreSameCodes(self):
         self.both("ccsds_viterbi", soft(self.coded(preset="nasa_dsn")), 0.8)
         presets = re.findall(r"\| `\"([^\"]+)\"` \| `\"(\w+)\"` \|", PAGE)
         self.assertEqual(len(presets), 4)
@@ -367,13 +368,13 @@ class qa_converting(unittest.TestCase):
                                               code="ccsds-223-conventional")
         return frames, soft(bits)
 
-    def test_OneBlockForDeframer_GivesFrames(self):
+    def test_OneBlockInPlaceOfDeframer_OutputsFrames(self):
         frames, values = self.telemetry()
         found = through(values, example("one block for the deframer")["deframer"])
         np.testing.assert_array_equal(found.reshape(-1, 114), frames)
 
     @unittest.skipIf(ccsds_viterbi is None, "gr-satellites is not installed")
-    def test_DeframerBeforeConversion_GivesSameFrames(self):
+    def test_DeframerBeforeConversion_OutputsSameFrames(self):
         frames, values = self.telemetry()
         # A flowgraph drops pending messages when its streams end, so the source repeats.
         top, sink = gr.top_block(), blocks.message_debug()
@@ -408,12 +409,12 @@ class qa_converting(unittest.TestCase):
         values = np.clip(np.rint(llr), -127, 127).astype(np.int8)
         self.both("dvbs2rx", values, 0.5, np.packbits(message))
 
-    def test_MatlabLdpcExample_Decodes(self):
+    def test_MatlabLdpcExample_DecodesSentMessage(self):
         message, llr = self.llrs(0.75)
         decoded = through(llr.astype(np.float32), example("ldpcDecode")["decoder"])
         self.assertTrue(np.array_equal(decoded, message))
 
-    def test_MatlabVitdecExample_Decodes(self):
+    def test_MatlabVitdecExample_DecodesSentBits(self):
         names = example("vitdec")
         received = soft(self.coded(constraint_length=7, polynomials=[0o171, 0o133]))
         for decoder, values in (
@@ -424,9 +425,9 @@ class qa_converting(unittest.TestCase):
             self.assertEqual(len(decoded), len(self.bits))
             self.assertLess(np.mean(decoded != self.bits), 2e-3)
 
-    def test_RowsOfVitdec_GiveParametersThatDecode(self):
+    def test_ParametersOfVitdecRows_DecodeToSentBits(self):
         """Decodes frames, hard bits and punctured values in MATLAB's conventions, with the
-        parameters that the page's rows for vitdec give."""
+        parameters in the page's rows for vitdec."""
         rows = dict(re.findall(r"(?m)^\| (`'\w+'`|a puncture pattern)[^|]*\| ([^|]+) \|$", PAGE))
         self.assertEqual(set(rows), {"`'cont'`", "`'term'`", "`'trunc'`", "`'unquant'`", "`'soft'`",
                                      "`'hard'`", "a puncture pattern"})
@@ -448,7 +449,7 @@ class qa_converting(unittest.TestCase):
         self.assertEqual(rows["`'hard'`"], "`positive_bit=1`, after 2 x − 1")
         found = decoded(2.0 * coded - 1, np.int8, positive_bit=1)
         self.assertTrue(np.array_equal(found, self.bits))
-        pattern = np.array([1, 1, 1, 0, 0, 1], bool) # vitdec's puncturing pattern, per coded bit
+        pattern = np.array([1, 1, 1, 0, 0, 1], bool) # pattern of vitdec: one element per coded bit
         columns = pattern.reshape(-1, 2).T.astype(int)
         puncturing = ",".join("".join(map(str, row)) for row in columns)
         self.assertEqual(puncturing, "110,101")
@@ -456,7 +457,7 @@ class qa_converting(unittest.TestCase):
         found = decoded(64.0 * kept - 32, np.int8, puncturing=puncturing)
         self.assertTrue(np.array_equal(found, self.bits))
 
-    def test_RowsOfLdpcDecode_GiveCodewordsLlrsAndIterations(self):
+    def test_RowsOfLdpcDecode_ReturnCodewordsLlrsAndIterations(self):
         """Tests the counterparts of the outputs of MATLAB's ldpcDecode: codewords, parity checks,
         posterior and extrinsic LLRs, and numbers of iterations."""
         message, llr = self.llrs(0.75)
@@ -478,7 +479,7 @@ class qa_converting(unittest.TestCase):
         posterior = decoded(output="llr")[0].view(np.int8).astype(int)
         self.assertTrue(np.array_equal(posterior < 0, whole == 1))
         extrinsic = decoded(output="extrinsic")[0].view(np.int8).astype(int)
-        steps = np.clip(np.rint(2 * llr), -127, 127) # llr_scale is 2 steps per nat
+        steps = np.clip(np.rint(2 * llr), -127, 127) # The default of llr_scale is 2 steps per nat.
         inside = (np.abs(posterior) < 127) & (np.abs(extrinsic) < 127)
         self.assertGreater(np.count_nonzero(inside), 1000)
         self.assertLessEqual(np.max(np.abs((posterior - extrinsic - steps)[inside])), 1)
@@ -489,7 +490,7 @@ class qa_converting(unittest.TestCase):
         """The page's replacements for gr-dvbs2rx's methods exist, and report an invalid frame."""
         table = PAGE[PAGE.index("| gr-dvbs2rx | here |"):].split("\n\n")[0]
         message, llr = self.llrs(0.75)
-        llr[:64800] = llr[64800:2 * 64800][::-1] # makes the first frame undecodable
+        llr[:64800] = llr[64800:2 * 64800][::-1] # The first frame cannot be decoded.
         decoder = gpufec.gpu_ldpc_dvbs2(soft_input="float", max_iterations=25)
         sink, top = blocks.vector_sink_b(), gr.top_block()
         top.connect(blocks.vector_source_f(llr.tolist()), decoder, sink)
@@ -505,9 +506,9 @@ class qa_converting(unittest.TestCase):
         for own, ours in re.findall(r"(?m)^\| `(get_\w+)\(\)`[^|]*\| `(\w+)\(\)`", table)[1:]:
             self.assertEqual(getattr(gpufec.bbframe_to_ts(), ours)(), 0, own)
 
-    def test_ReceiversOfGrDtv_GiveSamePackets(self):
-        """The converted receivers output the packets that gr-dtv's blocks output, and more at the
-        end of the stream."""
+    def test_ConvertedGrDtvReceivers_OutputSamePackets(self):
+        """The converted receivers output the packets that gr-dtv's blocks output, and further
+        packets at the end of the stream."""
         packets = qa_dvbs.transport_packets(320)
         frames = qa_dvbs.frames_of(packets)
         symbols = qa_dvbs.with_noise(qa_dvbs.symbols_of(frames, "3/4"), 12)
@@ -526,8 +527,8 @@ class qa_converting(unittest.TestCase):
     @unittest.skipIf(dvbs2rx is None or not shutil.which("dvbs2-rx"),
                      "gr-dvbs2rx is not installed")
     def test_ChangedProgramOfDvbs2rx_ReceivesPackets(self):
-        """dvbs2-rx with the page's changes receives more than 90 % of the packets that it receives
-        without them, and reports its counts."""
+        """dvbs2-rx with the page's changes receives more than 90 % of the packets that the unchanged
+        dvbs2-rx receives, and reports its counts."""
         own = dvbs2rx_receiver.with_import(pathlib.Path(shutil.which("dvbs2-rx")).read_text())
         block = dvbs2rx_receiver.with_one_block(own)
         packets = dvbs2rx_receiver.transport_stream(4000, 6)
@@ -562,14 +563,14 @@ class qa_converting(unittest.TestCase):
                     least = least or 0.9 * found["right"]
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
-    def test_SatdumpRecording_Decodes(self):
+    def test_SatdumpRecording_DecodesToSentBits(self):
         received = soft(self.coded(preset="ccsds"))
         self.decode_file("satdump", "recording.soft",
                          np.clip(32 * received, -127, 127).astype(np.int8))
 
     def satdump_signal(self, convolutional, invert_second=False):
-        """Returns random frames, and a .soft file for the pipeline of the page with another
-        constellation. `invert_second` inverts the second bit of each pair."""
+        """Returns random frames, and the contents of a .soft file for the page's pipeline with
+        another constellation. `invert_second` inverts the second bit of each pair."""
         module = json.loads(EXAMPLES["pipeline before"])["ccsds_conv_concat_decoder"]
         used.add("pipeline before")
         depth = module["rs_i"]
@@ -581,7 +582,7 @@ class qa_converting(unittest.TestCase):
         return frames, ccsds_signals.soft(bits, "int8", 0.4)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
-    def test_Pipeline_GivesFrames(self):
+    def test_SatdumpPipeline_OutputsFrames(self):
         # SatDump decodes the polynomials without inversion, after "bpsk_90" has inverted the
         # second value of each pair.
         frames, values = self.satdump_signal("ccsds_uninverted", invert_second=True)
@@ -604,8 +605,9 @@ class qa_converting(unittest.TestCase):
                 for frame in frames]
         np.testing.assert_array_equal(cadus, sent)
 
-    def test_PipelineConstellations_Decode(self):
-        """For each constellation in the table, the tool decodes the same signal as SatDump."""
+    def test_PipelineConstellations_DecodeSameSignals(self):
+        """For each constellation in the table, the gpufec program decodes the signal that SatDump's
+        pipeline expects."""
         for convolutional, constellation, signal in (
                 ("ccsds_uninverted", "bpsk", ("ccsds_uninverted",)),
                 ("ccsds_3_4", "bpsk", ("ccsds_3_4",)),

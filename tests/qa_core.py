@@ -20,7 +20,7 @@ PUBLIC = ("api.h", "arrays.h", "backend.h", "bch.h", "ccsds.h", "decoder.h", "ld
 
 
 def theirs(path):
-    """Returns the headers of GNU Radio that a file includes, other than this module's."""
+    """Returns the headers of GNU Radio that a file includes, without the headers of this module."""
     found = INCLUDE.findall(path.read_text(encoding="utf-8"))
     own = {f"gnuradio/gpufec/{name}" for name in PUBLIC}
     return [name for name in found if name not in own]
@@ -38,7 +38,7 @@ class qa_core(unittest.TestCase):
             with self.subTest(path.relative_to(ROOT)):
                 self.assertEqual(theirs(path), [])
 
-    def test_Block_IsDetectedByCheck(self):
+    def test_IncludesOfBlock_AreDetected(self):
         """theirs() finds headers of GNU Radio in the source of a block."""
         self.assertTrue(theirs(ROOT / "lib" / "blocks" / "viterbi" / "gpu_viterbi_pbvd_impl.cc"))
 

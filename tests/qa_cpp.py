@@ -32,7 +32,7 @@ def run(*command, **options):
     done = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=280, **options)
     if done.returncode:
-        raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}")
+        raise AssertionError(f"{command} failed with status {done.returncode}:\n{done.stdout}")
     return done.stdout
 
 
@@ -95,8 +95,8 @@ class qa_cpp(unittest.TestCase):
                 self.assertEqual(said.splitlines()[-1], line)
 
     def test_BuildFolder_WorksWithoutInstallation(self):
-        """The program also works with the library in the build folder, if the environment names no
-        installed one."""
+        """The program also works with the library in the build folder, if no environment variable
+        names an installed library."""
         environment = {name: value for name, value in self.environment.items() if name not in
                        ("CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "LD_LIBRARY_PATH")}
         for name in ("build_folder", "build"): # without and with CMake
@@ -245,8 +245,8 @@ class qa_cpp(unittest.TestCase):
         self.assertEqual(said, ["1096"] * len(calls))
 
     def test_CoreOnlyBuild_SearchesForNoOtherPackages(self):
-        """GPUFEC_CORE_ONLY makes CMake look for no other packages. This build is only configured:
-        its objects would equal those of the present build."""
+        """With GPUFEC_CORE_ONLY, CMake searches for no other packages. The test only configures the
+        build, because its objects would equal those of the present build."""
         build = self.folder / "core only"
         run(CMAKE, "-S", ROOT, "-B", build, "-G", GENERATOR, "-DGPUFEC_CORE_ONLY=ON",
             "-DENABLE_CUDA=OFF", f"-DCMAKE_CXX_COMPILER={COMPILER}")

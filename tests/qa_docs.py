@@ -36,7 +36,7 @@ def links(page):
 
 
 def sections(page):
-    """Returns the text under each heading of a page, by the anchor that GitHub gives it."""
+    """Returns the text under each heading of a page, by GitHub's anchor of the heading."""
     parts = re.split(r"(?m)^#+ (.*)$", text_of(page))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-"): text
             for heading, text in zip(parts[1::2], parts[2::2])}
@@ -66,7 +66,7 @@ class qa_docs(unittest.TestCase):
         self.assertIn(DOCS / "README.md", {path for path, _ in links(ROOT / "README.md")})
 
     def test_Examples_AreListedWithPictures(self):
-        """docs/examples.md names each example. It shows a picture of each example with a window,
+        """docs/examples.md names each example, and shows a picture of each example with a window,
         except dvbs2rx_receiver. Each picture is shown on some page."""
         page = text_of(DOCS / "examples.md")
         for example in (ROOT / "examples").rglob("*"):
@@ -114,7 +114,7 @@ class qa_docs(unittest.TestCase):
         """Each question in newcomer_questions.json is answered on a page that the README reaches by
         at most two links."""
         clicks, reached = {ROOT / "README.md": 0}, [ROOT / "README.md"]
-        for page in reached: # the loop appends to `reached`
+        for page in reached: # The loop appends to `reached`.
             for path, _ in links(page):
                 if path.suffix == ".md" and path not in clicks:
                     clicks[path] = clicks[page] + 1
@@ -150,8 +150,8 @@ class qa_docs(unittest.TestCase):
                         self.assertLessEqual(len(line), 100)
 
     def test_TablesOfHeaders_KeepTheirRows(self):
-        """Tables in header comments have one row per line, as Doxygen requires; a formatter might
-        join rows."""
+        """Tables in header comments have one row per line, as Doxygen requires. A formatter may have
+        joined rows."""
         tables = 0
         for header in sorted((ROOT / "include").rglob("*.h")):
             columns = 0  # columns of the table in the previous line; 0: no table

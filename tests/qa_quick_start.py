@@ -2,7 +2,7 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the commands of docs/quick-start.md in order, as a reader would, except grcc."""
+"""Runs the commands of docs/quick-start.md, except grcc, in the order of the page."""
 
 import os
 import pathlib
@@ -33,12 +33,12 @@ class qa_quick_start(unittest.TestCase):
         return done.stdout + done.stderr
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
-    def test_CommandsOfPage_GiveItsResults(self):
+    def test_CommandsOfPage_PrintResultsOfPage(self):
         said, names = [], iter(("make_recording.py", "flowgraph.py"))
         for language, text in BLOCKS:
             if language == "python":
                 pathlib.Path(self.folder, next(names)).write_text(text)
-            elif "grcc" not in text: # qa_flowgraphs.py runs this command
+            elif "grcc" not in text: # qa_flowgraphs.py runs the command grcc.
                 said.append(self.run_shell(text, status=3 if "wrong.bin" in text else 0))
         made, decoded, late, found, back, flowgraph = said
         self.assertIn("the same", decoded)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that the files in bench/results match the schema, are few, and are quoted on a page, and
-that the writer in bench/common makes such files."""
+"""Tests that the files in bench/results match the schema, that a page quotes each file, that their
+number is limited, and that the writer in bench/common makes files that match the schema."""
 
 import json
 import pathlib
@@ -30,8 +30,8 @@ def is_of(value, kind):
 
 
 def errors(value, schema=SCHEMA, path="file"):
-    """Returns a list of the violations of a JSON schema. Only the keywords that our schema uses are
-    supported."""
+    """Returns a list of the violations of a JSON schema. Supports only the keywords that
+    results.schema.json uses."""
     if "$ref" in schema:
         return errors(value, SCHEMA["definitions"][schema["$ref"].rsplit("/", 1)[1]], path)
     if "anyOf" in schema:
@@ -39,11 +39,11 @@ def errors(value, schema=SCHEMA, path="file"):
         return [] if [] in tried else [f"{path} matches no allowed form: {str(value)[:60]}"]
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     if not any(is_of(value, kind) for kind in kinds):
-        return [f"{path} is no {' or '.join(kinds)}"]
+        return [f"{path} has a type other than {' or '.join(kinds)}"]
     found = []
     if isinstance(value, str):
         if len(value) < schema.get("minLength", 0):
-            found.append(f"{path} is too short")
+            found.append(f"{path} has too few characters")
         if not re.search(schema.get("pattern", ""), value):
             found.append(f"{path} does not match {schema['pattern']}: {value}")
     elif isinstance(value, list):
@@ -52,7 +52,7 @@ def errors(value, schema=SCHEMA, path="file"):
         for number, item in enumerate(value):
             found += errors(item, schema["items"], f"{path}[{number}]")
     elif isinstance(value, dict):
-        found += [f"{path} has no {key}" for key in schema.get("required", []) if key not in value]
+        found += [f"{path} lacks the key {key}" for key in schema.get("required", []) if key not in value]
         if len(value) < schema.get("minProperties", 0):
             found.append(f"{path} is empty")
         for key, item in value.items():
@@ -60,7 +60,7 @@ def errors(value, schema=SCHEMA, path="file"):
             rules += [rule for pattern, rule in schema.get("patternProperties", {}).items()
                       if re.search(pattern, key)]
             if not rules:
-                found.append(f"{path} has an unknown {key}")
+                found.append(f"{path} has the unknown key {key}")
             for rule in rules:
                 found += errors(item, rule, f"{path}.{key}")
     return found
@@ -69,7 +69,7 @@ def errors(value, schema=SCHEMA, path="file"):
 def strict(text):
     """Parses JSON. Refuses NaN and infinities, which Python's parser accepts."""
     def refuse(name):
-        raise ValueError(f"{name} is no JSON")
+        raise ValueError(f"{name} is not allowed in JSON")
     return json.loads(text, parse_constant=refuse)
 
 
@@ -112,7 +112,7 @@ class qa_results(unittest.TestCase):
         yield {}
         yield {"runs": [run], "environment": {}}
 
-    def test_WrongFiles_AreRefused(self):
+    def test_InvalidReports_ViolateTheSchema(self):
         for wrong in self.wrong():
             with self.subTest(wrong=wrong):
                 self.assertNotEqual(errors(wrong), [])
@@ -137,7 +137,7 @@ class qa_results(unittest.TestCase):
             with self.subTest(path.name):
                 self.assertTrue(path.name in text, f"no page quotes {path.name}")
 
-    def test_Outputs_BecomeRows(self):
+    def test_ProgramOutput_BecomesRows(self):
         record = results_file.record
         self.assertEqual(record({"a": 1, "b": 2.5}), ({}, [{"a": 1, "b": 2.5}]))
         self.assertEqual(record([{"a": 1}, {"a": 2}]), ({}, [{"a": 1}, {"a": 2}]))
@@ -162,10 +162,10 @@ class qa_results(unittest.TestCase):
                 self.assertEqual(written["runs"][0]["benchmark"], "b" if "benchmark" in output else
                                  pathlib.Path(sys.executable).name)
 
-    def test_Runs_AreJoined(self):
+    def test_RunsOfTwoFiles_JoinInOneFile(self):
         script = COMMON / "record.py"
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("a", "b"): # a benchmark that prints a JSON value per line
+            for name in ("a", "b"): # The program prints one JSON value per line.
                 subprocess.run([sys.executable, "-B", script, f"{folder}/{name}.json",
                                 sys.executable, "-c", "print('{\"x\": 1}\\n{\"x\": NaN}')"],
                                check=True)

@@ -108,7 +108,7 @@ class qa_scripts(unittest.TestCase):
         self.assertEqual(done.stdout, "2 tests did not run because they need a GPU: "
                          "ldpc.kernels (2)\n0 passed, 0 failed, 3 skipped\n")
 
-    def test_ChangedSource_GivesADirtyCommit(self):
+    def test_ChangedSource_HasDirtyCommit(self):
         if not shutil.which("git") or not shutil.which("cmake"):
             self.skipTest("Git or CMake is not installed")
         source = self.folder / "source"
@@ -140,7 +140,7 @@ class qa_scripts(unittest.TestCase):
         (source / "file").write_text("two")
         self.assertEqual(commit(), head + "-dirty\n")
 
-    def test_WarningsOfUnknownCompilers_AreNoErrors(self):
+    def test_WarningsOfUnknownCompilers_AreNotErrors(self):
         if not shutil.which("cmake"):
             self.skipTest("CMake is not installed")
         (self.folder / "CMakeLists.txt").write_text(
@@ -266,8 +266,8 @@ class qa_scripts(unittest.TestCase):
         self.assertEqual(manifest["gr_supported_version"], "v3.10")
 
     def test_Packages_DependOnImportedModules(self):
-        """Packages depend on all that the module imports. Conda's depends on Matplotlib, and
-        Debian's recommends it."""
+        """Packages depend on every module that gpufec imports. The conda package depends on
+        Matplotlib, and the Debian package recommends it."""
         modules = set()
         for path in [ROOT / "python" / "gpufec" / "__init__.py",
                      *(path for path in (ROOT / "python" / "arrays").glob("*.py")

@@ -22,7 +22,7 @@ import make_site # noqa: E402
 
 
 class qa_tables(unittest.TestCase):
-    def test_Tables_EqualResults(self):
+    def test_TablesOfPages_EqualResultFiles(self):
         done = subprocess.run([sys.executable, str(ROOT / "docs" / "make_tables.py"),
                                "--check"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -67,7 +67,7 @@ class qa_site(unittest.TestCase):
         for path in (ROOT / "bench" / "results").rglob("*.json"):
             self.assertIn(path.name, page)
 
-    def test_NavigationHasTwoLevels_KindsAndPages(self):
+    def test_Navigation_HasKindsAndTheirPages(self):
         """The tabs are the kinds of pages, and each page belongs to exactly one kind."""
         page = (self.site / "docs" / "limits.html").read_text()
         tabs = re.findall(r'(?s)<a href="[^"]*" class="md-tabs__link[^"]*">\s*(.*?)\s*</a>', page)

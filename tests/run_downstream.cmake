@@ -1,7 +1,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Runs the downstream test: installs BUILD below WORK, checks that nothing private is exported,
+# Runs the downstream test: installs BUILD below WORK, checks that no private name is exported,
 # configures, builds and runs the project in SOURCE, moves the installation, and uninstalls.
 
 cmake_minimum_required(VERSION 3.22)
@@ -14,7 +14,7 @@ function(step)
   if(NOT status EQUAL 0)
     string(JOIN " " command ${ARGN})
     message("${output}")
-    message(FATAL_ERROR "${command}: ${status}")
+    message(FATAL_ERROR "The command ${command} failed: ${status}")
   endif()
   set(output "${output}" PARENT_SCOPE)
 endfunction()
@@ -23,7 +23,7 @@ step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
 file(GLOB_RECURSE exported ${prefix}/*gnuradio-gpufec*.cmake)
 if(NOT exported)
-  message(FATAL_ERROR "No CMake package files below ${prefix}")
+  message(FATAL_ERROR "The installation has no CMake package files below ${prefix}")
 endif()
 foreach(file IN LISTS exported)
   file(STRINGS ${file} leaks REGEX "gpufec_core|gpufec_options|CUDA|cudart|Volk|/build/")
@@ -45,7 +45,7 @@ foreach(program IN ITEMS downstream page)
   message(STATUS "${output}")
 endforeach()
 if(NOT output MATCHES "Viterbi true, LDPC true, synchronisation true")
-  message(FATAL_ERROR "The program of the page does not decode")
+  message(FATAL_ERROR "The program of docs/cpp.md does not decode correctly")
 endif()
 
 # Tests that the installation works after its prefix is moved: the Python module finds the library
@@ -72,7 +72,7 @@ if(pkg_config)
        gnuradio-gpufec)
   separate_arguments(include UNIX_COMMAND "${output}") # pkg-config escapes spaces
   if(NOT EXISTS ${include}/gnuradio/gpufec/arrays.h)
-    message(FATAL_ERROR "pkg-config gives ${include}, which has no headers")
+    message(FATAL_ERROR "pkg-config reports ${include}, which has no headers")
   endif()
 endif()
 file(RENAME ${moved} ${prefix})
@@ -83,5 +83,5 @@ step(${CMAKE_COMMAND} -P ${BUILD}/cmake_uninstall.cmake)
 file(GLOB_RECURSE left LIST_DIRECTORIES true RELATIVE ${prefix} ${prefix}/*)
 list(FILTER left INCLUDE REGEX "gpufec|gnuradio")
 if(left)
-  message(FATAL_ERROR "uninstall leaves ${left}")
+  message(FATAL_ERROR "After uninstalling, these files and folders are left: ${left}")
 endif()

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Blocks for benchmarks of gpu_sync_map in flowgraphs: the decoder and, for comparison, a
- * block that makes the decoder's tags but outputs zeros. */
+/* Blocks for benchmarks of gpu_sync_map in flowgraphs: the decoder block and, for
+ * comparison, a block that makes the decoder's tags but outputs zeros. */
 
 #ifndef INCLUDED_GPUFEC_BENCH_FLOW_BLOCKS_H
 #define INCLUDED_GPUFEC_BENCH_FLOW_BLOCKS_H
@@ -63,7 +63,8 @@ class tags_only : public gr::block
 public:
     typedef std::shared_ptr<tags_only> sptr;
 
-    //! \p multiple is the decoder's output multiple, so that buffers have the same size.
+    //! \p multiple is the output multiple of the decoder. With the same multiple, GNU
+    //! Radio allocates buffers of the same size.
     explicit tags_only(int multiple)
         : gr::block("tags_only",
                     gr::io_signature::make(1, 1, 1),

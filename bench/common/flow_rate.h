@@ -37,8 +37,9 @@ struct flow_rate {
     std::vector<double> load; // CPU seconds of each group of threads per second
 };
 
-// Runs \p graph, and measures \p block for \p seconds after a time of \p warmup seconds.
-// \p threads are the beginnings of the names of threads.
+// Runs \p graph, and measures \p block for \p seconds seconds after a warm-up of \p
+// warmup seconds. \p threads has a prefix of the threads' names for each entry of \p
+// load.
 inline flow_rate measure_flow(const gr::top_block_sptr& graph,
                               const gr::block_sptr& block,
                               double warmup,

@@ -3,10 +3,10 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs a benchmark that prints one JSON value, or one per line, and writes a file of results.
+"""Runs a benchmark that prints one JSON value, or one JSON value per line, and writes the results.
 
 Usage: record.py FILE COMMAND [ARGUMENT...]
-       record.py --join FILE RESULT...    writes the runs of several files of results to FILE
+       record.py --join FILE RESULT...    writes the runs of the files RESULT to FILE
 Example: record.py vs-gr-fec.json build/bench/viterbi/viterbi_vs_gr_fec 9 --json
 """
 

@@ -17,7 +17,7 @@ NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def commit():
-    """Returns the commit of the source tree: from git, from the file COMMIT of a copied tree, or
+    """Returns the commit of the source tree from git, from the file COMMIT of a copied tree, or
     from GPUFEC_COMMIT."""
     try:
         return subprocess.run(["git", "-C", FOLDER, "describe", "--always", "--dirty"],
@@ -59,8 +59,8 @@ def device():
 
 
 def command_line():
-    """Returns the current command, with the program's path in the source tree, or its name if it is
-    elsewhere."""
+    """Returns the command line of this process. It begins with the program's path in the source
+    tree, or with the program's name if the program is outside the tree."""
     program = os.path.relpath(os.path.abspath(sys.argv[0]), ROOT)
     if program.startswith(".."):
         program = os.path.basename(program)
@@ -68,7 +68,7 @@ def command_line():
 
 
 def report_path(path):
-    """Returns an option's path; raises ArgumentTypeError if it cannot be written."""
+    """Converts an option to a path; raises ArgumentTypeError if the file cannot be written."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path) or not os.access(path if os.path.exists(path) else folder, os.W_OK):
         raise argparse.ArgumentTypeError(f"{path} cannot be written")
@@ -84,9 +84,9 @@ def _scalars(value):
 
 
 def _joined(value, prefix=""):
-    """Flattens nested objects by joining their keys with "_". Other characters in the name of a
-    value become "_". Returns None if there is a list of objects, if an object's key does not match
-    NAME, or if a name occurs twice."""
+    """Flattens nested objects by joining their keys with "_". Characters that a name must not
+    contain become "_". Returns None if there is a list of objects, if an object's key does not
+    match NAME, or if a name occurs twice."""
     found = {}
     for key, item in value.items():
         if isinstance(item, dict):
@@ -106,8 +106,8 @@ def _joined(value, prefix=""):
 
 def _row(value):
     """Converts an object to one row. The values of a row are scalars, lists of scalars, objects
-    that _joined() can flatten, and lists of such objects. Returns None if that is impossible. Also
-    returns None if the values are two or more objects, because they form a table."""
+    that _joined() can flatten, and lists of such objects. Returns None if a value has another type.
+    Also returns None if the values are two or more objects, because they form a table."""
     if not value or all(isinstance(item, dict) for item in value.values()) and len(value) > 1:
         return None
     row = {}
@@ -128,8 +128,8 @@ def _row(value):
 
 def rows_of(value, **labels):
     """Converts a nested value to a list of rows, with `labels` as further entries. If the value is
-    too deeply nested for one row, its scalars are a row, and each other entry becomes one or more
-    rows; `table` and `name` of these rows name the entry."""
+    too deeply nested for one row, its scalars form a row, and each other entry becomes one or more
+    rows. The entries `table` and `name` of these rows name the entry from which they come."""
     if isinstance(value, list) and not _scalars(value):
         return [row for item in value for row in rows_of(item, **labels)]
     if not isinstance(value, dict):
@@ -148,9 +148,9 @@ def rows_of(value, **labels):
 
 
 def record(output):
-    """Divides a program's output into settings and rows. In an object, the numbers, strings and
-    lists of them are the settings, and all other values become rows. If there are no other values,
-    the object is the only row. A list becomes rows, without settings."""
+    """Divides a program's output into settings and rows. The settings of an object are its numbers,
+    its strings, and lists of numbers or strings; all other values become rows. If there are no
+    other values, the object is the only row. A list becomes rows, without settings."""
     output = json.loads(json.dumps(output), parse_constant=lambda name: None)
     if not isinstance(output, dict):
         return {}, rows_of(output)
@@ -194,7 +194,7 @@ def replace(path, text):
 
 
 def written(runs):
-    """Returns runs as JSON, with a line for each row."""
+    """Returns runs as JSON text with one line per row."""
     texts = []
     for run in runs:
         head = "".join(f"   {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n"

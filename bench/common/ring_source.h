@@ -42,8 +42,8 @@ public:
         pmt::pmt_t key, value;
     };
 
-    /*! \p least_bytes is the minimum size of the buffer. \p rate is in items per second;
-     * 0 produces items as fast as the buffer has space. */
+    /*! \p least_bytes is the minimum size of the buffer. \p rate is in items per second.
+     * If \p rate is 0, the source produces items whenever the buffer has space. */
     ring_source(std::vector<std::int8_t> items,
                 std::size_t least_bytes,
                 std::vector<tag> tags = {},
@@ -56,7 +56,7 @@ public:
           d_rate(rate)
     {
         if (d_items.empty()) {
-            throw std::invalid_argument("items: none");
+            throw std::invalid_argument("ring_source: items is empty");
         }
         constexpr std::size_t page = 4096;
         const auto whole = std::lcm(d_items.size(), page);
@@ -88,8 +88,8 @@ public:
                    std::chrono::duration<double>(double(item + 1) / d_rate));
     }
 
-    // Fills the buffer, or arranges that work() does. GNU Radio calls start() also after
-    // unlock(), which may have replaced the buffer.
+    // Fills the buffer at the beginning of the stream. GNU Radio calls start() also after
+    // unlock(), which may have replaced the buffer; work() then fills the new buffer.
     bool start() override
     {
         check_buffer();
@@ -126,7 +126,8 @@ private:
     void check_buffer() const
     {
         if (std::size_t(detail()->output(0)->bufsize()) != d_size) {
-            throw std::runtime_error("ring_source: the buffer holds no whole periods");
+            throw std::runtime_error(
+                "ring_source: the buffer does not hold a whole number of periods");
         }
     }
 
@@ -140,10 +141,10 @@ private:
         }
     }
 
-    // Returns the number of items that may be produced. Without a rate, any number is
+    // Returns the number of items that work() may produce. Without a rate, any number is
     // allowed. With a rate, waits until at least one item is due, and returns the number
-    // of items that are due. The wait is here because GNU Radio waits for 0.25 s if
-    // work() returns 0.
+    // of items that are due. This function waits because GNU Radio would wait for 0.25 s
+    // if work() returned 0.
     std::uint64_t allowed(std::uint64_t given)
     {
         if (d_rate == 0) {

@@ -12,8 +12,8 @@
 
 namespace gr::gpufec::bench {
 
-// Calls \p run with the number of rounds, which is the first argument or \p standard.
-// Returns the status for main().
+// Calls \p run with the number of rounds: the first argument of the program, or \p
+// standard without arguments. Returns the exit status for main().
 template <class Run>
 int main_of_rounds(int argc, char** argv, int standard, Run&& run)
 try {

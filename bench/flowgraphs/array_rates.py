@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures the rates of decoding arrays with all three decoders, and the time to import gpufec.
 
-A call decodes 1 to 100,000 frames (LDPC up to 10,000). Decoder objects that are used repeatedly are
-compared with functions that make a decoder in each call, a plain copy of the input, a flowgraph
-(--flowgraph, needs GNU Radio) and the command line tool (--tool). On a GPU, pinned arrays and
-arrays on the device are measured too; with --tool, Viterbi and LDPC also beside `gpufec bench`.
---json and --plot write the results."""
+A call decodes 1 to 100,000 frames (LDPC up to 10,000). A decoder object that is used for all calls
+("reused decoder") is compared with functions that make a decoder in each call ("new decoder per
+call"), a plain copy of the input ("copy of the array"), a flowgraph (--flowgraph, needs GNU Radio)
+and the command line tool (--tool). On a GPU, a reused decoder is also measured with pinned arrays
+("page-locked") and with arrays in device memory ("on the device"). With --tool, these two rates of
+Viterbi and LDPC are compared with `gpufec bench`. --json and --plot write the results."""
 
 import argparse
 import json
@@ -26,6 +27,10 @@ try:
     import gpufec
 except ModuleNotFoundError:
     from gnuradio import gpufec
+
+
+# Labels of the kinds of memory in the picture.
+LABELS = {"page-locked": "pinned arrays", "on the device": "device arrays"}
 
 
 class Viterbi:
@@ -57,7 +62,7 @@ class Ldpc:
         bits = gpufec.random_bits((64, self.bits))
         words = gpufec.ldpc_encode(bits, packed_input=False, packed_output=False)
         soft = gpufec.awgn(words, 2.0, 0.5, soft_input="float", positive_bit=0)
-        llr = 2 * soft * 2 * 10 ** 0.2 # int8, 2 steps per nat
+        llr = 2 * soft * 2 * 10 ** 0.2 # scale of int8 LLRs: 2 steps per nat
         self.values = np.clip(np.rint(llr), -127, 127).astype(np.int8)
 
     def block(self, module, run):
@@ -68,7 +73,7 @@ class Sync:
     name = "synchronisation, q=32 n=10 N=210, 1e-3 each"
     bits, most = 1050, 100000
     command, make, once = "sync", gpufec.sync_decoder, gpufec.sync_decode
-    words = None # not measured: the tool would need a file of the frames' lengths
+    words = None # The tool is not measured, because it would need a file of the frames' lengths.
 
     def __init__(self):
         book = gpufec.codebook_davey_mackay()
@@ -84,7 +89,7 @@ class Sync:
 
 
 def median_time(call, seconds):
-    call() # fills caches, and creates decoders for this batch size
+    call() # The first call fills caches and creates decoders for this batch size.
     times = []
     begin = time.perf_counter()
     while not times or (time.perf_counter() - begin < seconds and len(times) < 50):
@@ -152,7 +157,7 @@ def beside_bench(subject, frames, args, run):
 
 
 def measure(subject, counts, args):
-    """Returns a report with Mb/s for each method of decoding and number of frames."""
+    """Returns a report with the rate in Mb/s for each method and each number of frames."""
     found = {}
     run = dict(backend=args.backend, threads=args.threads)
     if args.batch:
@@ -168,13 +173,13 @@ def measure(subject, counts, args):
         values = subject.values[rows]
         more = dict(lengths=subject.lengths[rows]) if subject.command == "sync" else {}
         status = decoder.decode(values, **more)[1]
-        add("decoder again and again", frames,
+        add("reused decoder", frames,
             median_time(lambda: decoder.decode(values, **more), args.seconds))
-        add("one call", frames,
+        add("new decoder per call", frames,
             median_time(lambda: type(subject).once(values, **subject.code, **more, **run),
                         args.seconds))
         to = np.empty_like(values)
-        add("copying the array once", frames,
+        add("copy of the array", frames,
             median_time(lambda: np.copyto(to, values), args.seconds / 4))
         if status.backend == "cuda":
             for way, array, out in ways_of_a_device(decoder, values, **more):
@@ -195,8 +200,8 @@ def measure(subject, counts, args):
 
 
 def import_seconds():
-    """Measures the seconds to import gpufec and the part that NumPy takes, in wall time and
-    processor time. Each is the median of nine processes."""
+    """Returns the seconds of wall time and of processor time to import gpufec, including NumPy, and
+    to import NumPy alone. Each is the median of nine processes."""
     program = ("import time\ndef now(): return time.perf_counter(), time.process_time()\n"
                "a = now(); import numpy; b = now(); import gpufec; c = now()\n"
                "print(c[0] - a[0], c[1] - a[1], b[0] - a[0], b[1] - a[1])")
@@ -239,9 +244,9 @@ def plot(report, path):
                                     figsize=(6 * len(report["decoders"]), 5))
     for axes, (name, one) in zip(all_axes[0], report["decoders"].items()):
         for way, points in one["mbps"].items():
-            if way == "copying the array once":
+            if way == "copy of the array":
                 continue
-            axes.loglog(*zip(*points), "o-", label=way)
+            axes.loglog(*zip(*points), "o-", label=LABELS.get(way, way))
         axes.set(title=f"{one['what']}\n{one['backend']}, {one['device']}",
                  xlabel="frames per call", ylabel="Mb/s of information bits")
         axes.title.set_fontsize(9)
@@ -258,14 +263,14 @@ def main():
     parser.add_argument("--threads", type=int, default=1,
                         help="number of decoding threads; with a GPU, at least four threads copy arrays")
     parser.add_argument("--batch", type=int, default=0, help="batch size in frames; 0: the decoder chooses")
-    parser.add_argument("--seconds", type=float, default=0.5, help="per measurement")
-    parser.add_argument("--most", type=int, default=100000, help="frames per call")
+    parser.add_argument("--seconds", type=float, default=0.5, help="duration of each measurement in seconds")
+    parser.add_argument("--most", type=int, default=100000, help="maximum number of frames per call")
     parser.add_argument("--flowgraph", action="store_true")
     parser.add_argument("--tool", type=pathlib.Path)
     parser.add_argument("--json", type=report_path)
     parser.add_argument("--plot", type=pathlib.Path)
     parser.add_argument("--plot-of", type=pathlib.Path,
-                        help="draw the JSON of an earlier run, and measure nothing")
+                        help="file of results; only draw its picture, without a measurement")
     args = parser.parse_args()
     if args.plot_of:
         plot(reported(args.plot_of), args.plot)

@@ -4,10 +4,11 @@
 
 """Measures the rates of `gpufec ber` on a GPU, and the rates of the decoders' kernels alone.
 
-Each row is run with few and with many bits. The rate is the difference in bits divided by the
-difference in time, which excludes the start of the program and of the device. Before these rows,
-the script checks that a channel on the device and a channel on the host lead to the same error
-counts, and measures the time, start included, until a Viterbi point at 6.35 dB has 100 errors.
+For each row, the program runs with few and with many bits. The rate is the difference in bits
+divided by the difference in time, which excludes the start of the program and of the device.
+Before these rows, the script checks that a channel on the device and a channel on the host lead to
+the same error counts. It also measures the time, start included, until a Viterbi point at 6.35 dB
+has 100 errors.
 
 Usage: ber_rates.py GPUFEC [--json FILE] [--seconds S]
 """
@@ -23,8 +24,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import results_file  # noqa: E402
 
 LDPC = "--max-iterations 10 --early-stop false"
-# Name, decoder, options of both bench and ber, options of bench, options of ber, and a first
-# estimate of the rate in bits per second.
+# Name, decoder, options of both `gpufec bench` and `gpufec ber`, options of only bench, options of
+# only ber, and a first estimate of the rate in bits per second.
 ROWS = (
     ("LDPC normal 1/2, 10 iterations", "ldpc", LDPC, "--batch 2112 --eb-n0 1.3",
      "--range 1.3", 25e9),
@@ -38,7 +39,8 @@ ROWS = (
      "--batch 81920", "--range 5", 60e9),
     ("Viterbi K=7 3/4", "viterbi", "--preset dvb_3_4", "--batch 81920", "--range 6", 60e9),
 )
-# Points whose channel the host simulates too; few bits each, because the host is slower.
+# Points whose channel is simulated both on the device and on the host. Each point has few bits,
+# because the host is slower.
 SAME = (
     ("viterbi", "--range 1:1:4 --max-bits 2e7 --min-errors 2000"),
     ("viterbi", "--preset dvb_7_8 --range 4 --max-bits 1e7 --soft-input packed4"),
@@ -117,7 +119,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tool")
     parser.add_argument("--json", type=results_file.report_path)
-    parser.add_argument("--seconds", type=float, default=4, help="of each row, about")
+    parser.add_argument("--seconds", type=float, default=4,
+                        help="approximate duration of each row in seconds")
     arguments = parser.parse_args()
     compared = list(same(arguments.tool))
     report, seconds = gpufec(arguments.tool, "ber", "viterbi", "--backend", "cuda",

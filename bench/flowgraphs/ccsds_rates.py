@@ -5,13 +5,13 @@
 
 """Measures ccsds_fec_receiver from int8 soft values to transfer frames in a flowgraph.
 
-The source is a ring buffer in memory that holds noisy frames with random data and markers,
-randomised, in the concatenated code with five Reed-Solomon codewords (255, 223) per frame. Rates
-are bits of transfer frames per second of elapsed time and per second of processor time of all
-threads. The run "deframer" measures ccsds_deframer with decoded bits as input; frames begin at bit
-3 of a byte. The setting "tags" is "all" (a status tag and a length tag per frame), "failures" (a
-length tag) or "none". The threads are those of Reed-Solomon and, with the backend cpu, of the
-Viterbi decoder.
+The source is a ring buffer in memory that holds noisy randomised frames with markers and random
+data. The frames are coded with the concatenated code, with five Reed-Solomon codewords (255, 223)
+per frame. Rates are bits of transfer frames per second of elapsed time and per second of processor
+time of all threads. The run "deframer" measures ccsds_deframer with decoded bits as input; frames
+begin at bit 3 of a byte. The setting "tags" is "all" (a status tag and a length tag per frame),
+"failures" (a length tag) or "none". --threads sets the number of threads of the Reed-Solomon
+decoder and, with the backend cpu, of the Viterbi decoder.
 
 Usage: ccsds_rates.py [--backend B] [--threads N,...] [--only deframer|receiver] [--tags T,...]
                       [--eb-n0 DB] [--rounds N] [--seconds S] [--json FILE]
@@ -33,12 +33,13 @@ from port_rates import SETTLE_S, ring  # noqa: E402
 
 INTERLEAVING, K, N = 5, 223, 255
 MARKER = np.array([0x1A, 0xCF, 0xFC, 0x1D], np.uint8)
-# Number of frames in the ring. With this number, the ring is a whole number of memory pages.
+# Number of frames in the ring. With this number, the ring fills a whole number of memory pages.
 FRAMES = 256
 
 
 def randomiser(count):
-    """Returns the first bytes of the sequence x^8 + x^7 + x^5 + x^3 + 1 of CCSDS 131.0-B."""
+    """Returns the first `count` bytes of the pseudo-random sequence of CCSDS 131.0-B with the
+    polynomial x^8 + x^7 + x^5 + x^3 + 1."""
     bits = np.ones(8 * count, np.uint8)
     for i in range(8, 8 * count):
         bits[i] = bits[i - 8] ^ bits[i - 5] ^ bits[i - 3] ^ bits[i - 1]

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the decoded bits per second of each decoder block on one CPU thread, and those of the
-same decoder without a flowgraph (row "stream" of `gpufec bench`).
+"""Measures the decoded bits per second of each decoder block on one CPU thread, and of the same
+decoder without a flowgraph (row "stream" of `gpufec bench`).
 
 Runs of the flowgraph and of `gpufec bench` alternate, and the ratio is the median over pairs of
 runs, because the machine may be shared. The source is a ring buffer in memory, from the module
-endurance_blocks, which a build writes to bench/flowgraphs. LDPC runs 10 iterations for every frame,
-so that its input does not matter.
+endurance_blocks, which a build writes to bench/flowgraphs. The LDPC decoder runs 10 iterations for
+every frame, so its rate does not depend on the input.
 
 Usage: cpu_flow.py [--gpufec PROGRAM] [--turns N] [--seconds S] [--json FILE]
 """
@@ -90,9 +90,10 @@ def by_itself(program, what, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--gpufec", default="gpufec", help="the tool")
+    parser.add_argument("--gpufec", default="gpufec", help="path of the program gpufec")
     parser.add_argument("--turns", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=1.5, help="of each run")
+    parser.add_argument("--seconds", type=float, default=1.5,
+                        help="duration of each run in seconds")
     parser.add_argument("--json", type=report_path, metavar="FILE")
     args = parser.parse_args()
     results = []

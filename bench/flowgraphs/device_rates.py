@@ -5,10 +5,11 @@
 
 """Measures the rates of the decoder blocks whose ports are in device memory (io="device").
 
-A source in device memory repeats noisy frames, and a sink in device memory takes the output. Rates
-are information bits per second that leave the block. Results also have the fraction of a core that
-the block's own thread takes, the same flowgraph with an output in host memory (io="device_in") and,
-for comparison, the rates of the kernels alone and of a decoder without a flowgraph (gpufec bench).
+A source in device memory repeats noisy frames, and a sink in device memory consumes the output.
+Rates are information bits per second that leave the block. Results also have the fraction of a core
+that the block's own thread uses, the rate of the same flowgraph with an output in host memory
+(io="device_in") and, for comparison, the rates of the kernels alone and of a decoder without a
+flowgraph (gpufec bench).
 
 Usage: device_rates.py [--rounds N] [--seconds S] [--only WORD,...] [--gpufec PROGRAM]
                        [--json FILE]
@@ -37,7 +38,8 @@ SETTLE_S = 1.0 # time from the start of a flowgraph to the beginning of a measur
 
 
 def noisy_symbols(frames=32):
-    """Returns normal frames 9/10 of 32APSK at Es/N0 16.35 dB, as complex floats."""
+    """Returns the symbols of normal frames of 32APSK 9/10 at an Es/N0 of 16.35 dB, as complex
+    floats."""
     _, symbols = transmit("32apsk", "9/10", MODCODS["32apsk 9/10"][3], frames)
     noise = np.random.default_rng(2).standard_normal(2 * len(symbols)).view(complex)
     return (symbols + np.sqrt(10 ** -1.635 / 2) * noise).astype(np.complex64)
@@ -54,7 +56,7 @@ def viterbi_values(items=1 << 26):
 
 def run(items, make, io, seconds):
     """Runs a flowgraph. Returns output items per second, the fraction of a core that the block's
-    thread takes, and the block."""
+    thread uses, and the block."""
     block = make(io=io)
     graph = gr.top_block()
     size = block.output_signature().sizeof_stream_item(0)
@@ -136,12 +138,13 @@ def measure(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each run")
+    parser.add_argument("--seconds", type=float, default=1.0,
+                        help="duration of each run in seconds")
     parser.add_argument("--only", type=lambda text: text.split(","), default=[],
-                        help="only flowgraphs with one of these words in their names")
+                        help="run only flowgraphs whose names contain one of these words")
     parser.add_argument("--gpufec", default=shutil.which("gpufec"),
-                        help="the program, for rates without a flowgraph")
-    parser.add_argument("--json", type=report_path, help="file for the result")
+                        help="path of the program gpufec, which measures rates without a flowgraph")
+    parser.add_argument("--json", type=report_path, help="write the results to this file")
     options = parser.parse_args()
     result = {"rounds": options.rounds, "seconds": options.seconds, "flows": measure(options)}
     if options.json:

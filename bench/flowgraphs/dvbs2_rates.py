@@ -5,12 +5,12 @@
 
 """Measures gpu_ldpc_dvbs2 from symbols to BBFRAMEs in a flowgraph.
 
-Frames come from BCH and LDPC encoders and gr-dtv's interleaver and modulator, with noise at the
+BCH and LDPC encoders and gr-dtv's interleaver and modulator make the frames; the noise has the
 Es/N0 that each result states. The source is a ring buffer that is filled once with --frames
-different frames (port_rates.py). The block estimates Es/N0 from each frame. Results have decoded
-symbols per second, output bits of BBFRAMEs per second, and the fraction of a core that the block's
-own thread takes. Before each measurement, the frames are decoded once, and the correct BBFRAMEs are
-counted.
+different frames (class ring of port_rates.py). The block estimates Es/N0 from each frame. Results
+have decoded symbols per second, output bits of BBFRAMEs per second, and the fraction of a core that
+the block's own thread uses. Before each measurement, the block decodes the frames once, and the
+script counts the correct BBFRAMEs.
 
 Usage: dvbs2_rates.py [--backend B] [--threads N] [--rounds N] [--seconds S] [--only WORD,...]
                       [--frames N] [--json FILE]
@@ -28,17 +28,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from results_file import report_path, save  # noqa: E402
 from port_rates import ring, run  # noqa: E402
 
-# Constellation, rate, Es/N0 in dB (0.3 dB above the threshold of EN 302 307-1, table 13), bits of a
-# BBFRAME, symbols of a frame.
+# Constellation, rate, Es/N0 in dB (0.3 dB above the threshold of EN 302 307-1, table 13), bits per
+# BBFRAME, and symbols per frame.
 MODCODS = {"qpsk 1/2": ("qpsk", "1/2", 1.3, 32208, 32400),
            "8psk 3/4": ("8psk", "3/4", 8.21, 48408, 21600),
            "16apsk 3/4": ("16apsk", "3/4", 10.51, 48408, 16200),
            "32apsk 9/10": ("32apsk", "9/10", 16.35, 58192, 12960)}
-# Integer that represents an I or Q value of 1; leaves headroom for noise.
+# Integer that represents an I or Q value of 1. Larger values are headroom for noise.
 SCALES = {"symbols16": 8000, "symbols8": 40}
-# Minimum size of the source's buffer in bytes. This size is larger than the size that
-# the decoder block requests. GNU Radio therefore allocates this size, which is a whole
-# number of frames.
+# Minimum size of the source's buffer in bytes. This size is a whole number of frames and exceeds
+# the size that the decoder block requests, so GNU Radio allocates this size.
 RING_BYTES = {"symbols": 320 << 20, "symbols16": 160 << 20, "symbols8": 96 << 20}
 
 
@@ -130,13 +129,15 @@ def measure(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--backend", default="cpu", choices=["cuda", "cpu"])
-    parser.add_argument("--threads", type=int, default=1, help="of the CPU backend")
+    parser.add_argument("--threads", type=int, default=1,
+                        help="number of threads of the CPU backend")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each run")
-    parser.add_argument("--frames", type=int, default=64, help="different frames")
+    parser.add_argument("--seconds", type=float, default=1.0,
+                        help="duration of each run in seconds")
+    parser.add_argument("--frames", type=int, default=64, help="number of different frames")
     parser.add_argument("--only", type=lambda text: text.split(","), default=[],
-                        help="only flowgraphs with one of these words in their names")
-    parser.add_argument("--json", type=report_path, help="file for the result")
+                        help="run only flowgraphs whose names contain one of these words")
+    parser.add_argument("--json", type=report_path, help="write the results to this file")
     options = parser.parse_args()
     result = {"backend": options.backend, "threads": options.threads, "rounds": options.rounds,
               "seconds": options.seconds, "flows": measure(options)}

@@ -17,8 +17,8 @@ waveform through a matched filter:
   synchronised  through GNU Radio's symbol_sync_cc and costas_loop_cc
   gr_dtv        at the right sampling times and phase, as hard decisions
 
-The receivers have --lead packets for synchronisation. The rows count how many of the next
---packets packets are received correctly, each packet once.
+The receivers have --lead packets for synchronisation. Each row has the number of correctly received
+packets among the next --packets packets. A packet that is received twice counts once.
 
 Usage: dvbs_leandvb.py LEANDVB [--rates R,...] [--packets N] [--lead N] [--json FILE]
 """
@@ -39,13 +39,13 @@ from results_file import report_path, save  # noqa: E402
 from dvbs_rates import RATES, STEPS, add_noise, dtv_receiver, modulate, transmit  # noqa: E402
 
 SAMPLES, ROLL_OFF, SPAN = 4, 0.35, 24  # samples per symbol; length of the pulse in symbols
-TAIL = 200  # packets after the counted ones
+TAIL = 200  # number of packets sent after the counted packets
 LEANDVB = ["--f32", "--sr", "1e6", "-f", f"{SAMPLES}e6", "--anf", "0", "--viterbi",
            "--sampler", "rrc", "--rrc-rej", "30"]
 
 
 def pulse():
-    """Returns a pulse of energy 1."""
+    """Returns the samples of a root-raised-cosine pulse of energy 1."""
     taps = np.array(firdes.root_raised_cosine(1, SAMPLES, 1, ROLL_OFF, SPAN * SAMPLES + 1))
     return taps / np.sqrt(np.sum(taps ** 2))
 
@@ -91,7 +91,7 @@ def synchronised(matched):
 
 
 def right(received, known):
-    """Returns how many of the known packets are received."""
+    """Returns the number of known packets that are among the received packets."""
     whole = received[:len(received) // 188 * 188].reshape(-1, 188)
     return len(known & {packet.tobytes() for packet in whole})
 
@@ -119,7 +119,7 @@ def comparisons(program, rates, packets, frames, counted):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("leandvb", help="the program")
+    parser.add_argument("leandvb", help="path of the program leandvb")
     parser.add_argument("--rates", type=lambda text: text.split(","), default=list(RATES))
     parser.add_argument("--packets", type=int, default=1000)
     parser.add_argument("--lead", type=int, default=1500)

@@ -6,12 +6,13 @@
 """Compares dvbs_fec_receiver and dvbs_deframer with gr-dtv's blocks for DVB-T, which has the same
 code, on the CPU.
 
-gr-dtv transmits random packets at the rates of DVB-S. Table "speed" has bits of transport-stream
-packets per second of processor time (user and system, all threads of a flowgraph whose source is a
-ring buffer in memory and whose sink is a null sink): the best of --rounds runs. gr-dtv's receiver
-gets hard decisions in the correct phase. dvbs_fec_receiver searches for the phase and, in the
-columns "gpufec_auto", also for the code rate. Table "packets" has the numbers of correctly received
-packets for the same noise, and the number of packets whose frames are sent completely.
+gr-dtv transmits random packets at the code rates of DVB-S. Table "speed" has bits of
+transport-stream packets per second of processor time, from the best of --rounds runs. Processor
+time is user and system time of all threads of a flowgraph whose source is a ring buffer in memory
+and whose sink is a null sink. gr-dtv's receiver gets hard decisions in the correct phase.
+dvbs_fec_receiver searches for the phase and, in the columns "gpufec_auto", also for the code rate.
+Table "packets" has the numbers of correctly received packets for the same noise, and the number of
+packets whose frames are sent completely.
 
 Usage: dvbs_rates.py [--rounds N] [--seconds S] [--packets N] [--json FILE]
 """
@@ -29,7 +30,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from results_file import report_path, save  # noqa: E402
 from port_rates import SETTLE_S, ring  # noqa: E402
 
-# For each rate: gr-dtv's constant, and the lowest of STEPS levels of Es/N0 in steps of 1 dB.
+# For each code rate: gr-dtv's constant, and the lowest of STEPS values of Es/N0, 1 dB apart.
 RATES = {"1/2": (dtv.C1_2, 2), "2/3": (dtv.C2_3, 3), "3/4": (dtv.C3_4, 4), "5/6": (dtv.C5_6, 5),
          "7/8": (dtv.C7_8, 6)}
 STEPS = 6

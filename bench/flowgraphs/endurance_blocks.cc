@@ -42,7 +42,7 @@ public:
           d_values_per_byte(values_per_byte)
     {
         if (d_period.empty()) {
-            throw std::invalid_argument("period: none");
+            throw std::invalid_argument("checking_sink: period is empty");
         }
     }
 
@@ -52,8 +52,9 @@ public:
 
     void reset() { d_at = 0; }
 
-    //! Returns a row per work() call, in seconds: from the beginning of the stream until
-    //! the call's first byte was due, and from then until the arrival of this byte.
+    //! Returns a row of two times in seconds for each call of work(): from the beginning
+    //! of the stream until the call's first byte was due, and from then until the byte
+    //! arrived.
     py::array_t<float> delays() const
     {
         const std::lock_guard<std::mutex> lock(d_mutex);

@@ -13,8 +13,8 @@ chains. These runs alternate:
   wide_edge  edge with an input buffer of 1 MB
   limit      the decoder without a flowgraph, memory to memory (gpufec bench viterbi)
   slots      the decoder's batches alone, from pinned to pinned memory
-With one block, the script then measures the CPU time of the block's thread while the source is
-slow.
+With --blocks 1, the script then measures the CPU time of the block's thread while the source is
+slower than the decoder.
 
 Usage: flowgraph_rate.py [--backend B] [--threads N] [--blocks N] [--devices LIST]
                          [--batch N] [--rounds N] [--seconds S] [--starved-seconds S]
@@ -37,12 +37,12 @@ from results_file import report_path, save  # noqa: E402
 
 BITS_PER_BYTE = 8
 STARVED_ITEMS_PER_S = 20e3
-# Output multiple in items. GNU Radio's input buffer then holds twice the input for one multiple.
+# Output multiple in items. GNU Radio's input buffer then holds the input for two such multiples.
 WIDE_MULTIPLE = 32768
 
 
 def make_decoder(options, number=0):
-    """Makes a decoder. A single block uses all devices; several blocks use one each."""
+    """Makes a decoder. A single block uses all devices; each of several blocks uses one device."""
     devices = options.devices
     if options.blocks > 1:
         devices = [devices[number % len(devices)]]
@@ -102,7 +102,7 @@ def thread_seconds(name):
 
 
 def starved_cpu(options, seconds):
-    """Returns the fraction of a core that the block's thread takes while it waits for input."""
+    """Returns the fraction of a core that the block's thread uses while it waits for input."""
     graph = gr.top_block()
     graph.connect(blocks.null_source(gr.sizeof_char),
                   blocks.throttle(gr.sizeof_char, STARVED_ITEMS_PER_S),
@@ -120,7 +120,7 @@ def starved_cpu(options, seconds):
 def measure(options):
     makers = {"decoder": make_decoder, "edge": make_edge, "wide_edge": make_wide_edge}
     blocks_of = {name: [] for name in makers} # rates of each block in each run
-    runs = {name: [] for name in makers}      # sums over the blocks
+    runs = {name: [] for name in makers}      # sum of the rates of all blocks in each run
     if options.gpufec:
         runs.update(limit=[], slots=[])
     for _ in range(options.rounds):
@@ -156,19 +156,23 @@ def measure(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--backend", default="cpu", choices=["auto", "cuda", "cpu"])
-    parser.add_argument("--threads", type=int, default=1, help="of the CPU backend")
-    parser.add_argument("--blocks", type=int, default=1, help="decoders in one flowgraph")
+    parser.add_argument("--threads", type=int, default=1,
+                        help="number of threads of the CPU backend")
+    parser.add_argument("--blocks", type=int, default=1, help="number of decoders in one flowgraph")
     parser.add_argument("--devices", type=lambda text: list(map(int, text.split(","))),
-                        default=[0], help="CUDA devices, comma separated")
-    parser.add_argument("--batch", type=int, default=0, help="parallel blocks; 0: chosen")
+                        default=[0], help="indices of the CUDA devices, separated by commas")
+    parser.add_argument("--batch", type=int, default=0,
+                        help="batch size in parallel blocks; 0: the decoder chooses the size")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each run")
+    parser.add_argument("--seconds", type=float, default=1.0,
+                        help="duration of each run in seconds")
     parser.add_argument("--starved-seconds", type=float, default=5.0,
-                        help="duration of the measurement with a slow source; 0: none")
+                        help="duration in seconds of the measurement with a slow source; 0: the "
+                             "measurement is omitted")
     parser.add_argument("--gpufec", default=shutil.which("gpufec"),
-                        help="the program, for the decoder's own limit")
+                        help="path of the program gpufec, which measures the decoder alone")
     parser.add_argument("--json", type=report_path,
-                        help="file for the result, else standard output")
+                        help="write the results to this file instead of standard output")
     options = parser.parse_args()
     result = measure(options)
     if options.json:

@@ -3,13 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures how the rate grows with the number of worker processes on this machine.
 
-Each worker runs the CPU backend with one thread. Two ways of distribution are measured: simulated
-error rates as tasks of Dask, and frames sent by gr-zeromq. The script also checks that killing a
-worker in mid-run changes neither counts nor bits nor their order.
+Each worker runs the CPU backend with one thread. Two kinds of distributed work are measured:
+error-rate simulations as tasks of Dask, and frames sent by gr-zeromq. The script also kills a
+worker during a run, and checks that error counts, decoded bits and their order stay the same.
 
-Runs with different numbers of workers alternate, and medians are compared. Other work on the
-machine distorts the figures, so the report has the machine's load. The client, the scheduler and
-the flowgraph that distributes frames need one more processor than the workers."""
+Runs with different numbers of workers alternate, and medians are compared. Other programs on the
+machine distort the figures, so the report has the machine's load. The client, the scheduler and
+the flowgraph that distributes frames need one processor in addition to those of the workers."""
 
 import argparse
 import importlib.util
@@ -34,7 +34,7 @@ EBN0_DB = 3.0
 
 
 class Cluster:
-    """A client, and Dask's scheduler and workers as processes."""
+    """A client of Dask, and processes for Dask's scheduler and workers."""
 
     def __init__(self, workers):
         from distributed import Client
@@ -69,7 +69,7 @@ class Cluster:
 
 
 def simulate(cluster, tasks, size, kill_after=None):
-    """Returns a simulation's error counts and its duration in seconds. If kill_after is given,
+    """Returns a simulation's error counts and its duration in seconds. If kill_after is not None,
     the first worker is killed after that number of tasks."""
     from gpufec import distributed as there
 
@@ -89,7 +89,7 @@ def with_dask(args):
     for _ in range(args.rounds):
         for workers in args.workers:
             with Cluster(workers) as cluster:
-                simulate(cluster, 2 * workers, args.task_bits) # warms up
+                simulate(cluster, 2 * workers, args.task_bits) # The workers warm up.
                 times[workers].append(simulate(cluster, args.tasks, args.task_bits)[1])
     bits = args.tasks * args.task_bits
     with Cluster(2) as cluster:
@@ -116,7 +116,7 @@ def deal(args, workers, out, kill_after_s=None):
     kept = [subprocess.Popen([sys.executable, ZEROMQ, "worker", "--backend", "cpu", *places])
             for _ in range(workers)]
     try:
-        time.sleep(3) # until the workers are ready
+        time.sleep(3) # The workers need this time to start.
         dealer = subprocess.Popen([sys.executable, ZEROMQ, "deal", "--frames",
                                    str(args.frames), "--out", out, "--packet", "256",
                                    *places], stdout=subprocess.PIPE, text=True)
@@ -171,12 +171,12 @@ def main():
     parser.add_argument("--task-bits", type=int, default=1 << 21)
     parser.add_argument("--frames", type=int, default=100000)
     parser.add_argument("--kill-after", type=float, default=4.0,
-                        help="seconds after the dealer's start")
+                        help="time from the dealer's start to the kill, in seconds")
     parser.add_argument("--only", choices=["dask", "zeromq"])
     parser.add_argument("--json", type=report_path)
     args = parser.parse_args()
     if 2 not in args.workers or min(args.workers) != 1:
-        parser.error("--workers: 1 and 2 are compared, and must be among them")
+        parser.error("--workers must contain 1 and 2, which are compared, and no smaller number")
     report = {"load_before": os.getloadavg()}
     for name, module, measure in (("dask", "distributed", with_dask),
                                   ("zeromq", "gnuradio.zeromq", with_zeromq)):

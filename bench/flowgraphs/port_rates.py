@@ -6,12 +6,11 @@
 """Measures the rate at the output port of each decoder and encoder in a flowgraph.
 
 Sources are in memory: a buffer that is filled once with noisy frames ("ring"), zeros (null_source),
-or a file in /dev/shm (file_source, which copies it). Rates are information bits per second that
-leave the block. Results also have the fraction of a core that the block's own thread takes, and
-bytes of input and output per information bit. Where applicable, they have the mean number of
-iterations, the rate of the same source into a null sink, and the decoder's rates without a
-flowgraph (gpufec bench): from slot to slot, which are the batches' pinned buffers, and from memory
-to memory.
+or a file in /dev/shm, which file_source copies. Rates are information bits per second that leave
+the block. Results also have the fraction of a core that the block's own thread uses, and bytes of
+input and output per information bit. Where applicable, results have the mean number of iterations,
+the rate of the same source into a null sink, and the decoder's rates without a flowgraph
+(gpufec bench): from slot to slot, which are the batches' pinned buffers, and from memory to memory.
 
 Usage: port_rates.py [--backend B] [--rounds N] [--seconds S] [--only WORD,...]
                      [--gpufec PROGRAM] [--json FILE]
@@ -56,14 +55,14 @@ class ring(gr.sync_block):
         size = whole * max(1, -(-least_bytes // (whole * items.itemsize)))
         self.items, self.size, self.done = items, size, 0
         self.tags = [(at, pmt.mp(key), value) for at, key, value in tags]
-        self.set_min_output_buffer(size) # must exceed what downstream blocks request
+        self.set_min_output_buffer(size) # must exceed the size that downstream blocks request
 
     def work(self, _, output_items):
         out = output_items[0]
         n = len(out)
         # In a larger buffer than `size` items, some items would never be written.
         if n > self.size // 2:
-            raise RuntimeError(f"the ring is larger than its {self.size} items")
+            raise RuntimeError(f"the buffer is larger than the {self.size} items that fill it")
         if self.done < self.size:
             n = min(n, self.size - self.done)
             at = self.done % len(self.items)
@@ -81,8 +80,8 @@ class ring(gr.sync_block):
 
 
 def run(make_source, block, bits_per_item, seconds, blocks_between=()):
-    """Runs a flowgraph for some seconds. Returns output bits per second, and the fraction of a core
-    that the block's thread takes."""
+    """Runs a flowgraph and measures for `seconds` seconds. Returns output bits per second, and the
+    fraction of a core that the block's thread uses."""
     graph = gr.top_block()
     source = make_source()
     sink = blocks.null_sink(block.output_signature().sizeof_stream_item(0))
@@ -129,9 +128,9 @@ def sync_stream(p, frames=512):
 
 
 def sync_slots(p=1e-3, frames=400, room=8):
-    """Returns received items of random frames, each in a slot that is `room` items longer than a
-    sent frame; the rest of the slot is noise. Received frames that are more than `room` items
-    longer or shorter than the sent frame are left out."""
+    """Returns received items of random frames. Each frame is in a slot that is `room` items longer
+    than a sent frame and ends with noise. Received frames that are more than `room` items longer or
+    shorter than the sent frame are left out."""
     rng = np.random.default_rng(2)
     slots = []
     for seed in range(1, 100 * frames):
@@ -175,8 +174,8 @@ class cases:
         print(name, self.results[name], flush=True)
 
     def beside(self, name, kind, *arguments):
-        """Adds to a result the same decoder's rates without a flowgraph, from slot to slot and from
-        memory to memory (gpufec bench)."""
+        """Adds the decoder's rates without a flowgraph (gpufec bench), from slot to slot and from
+        memory to memory, to the result `name`."""
         if not self.wanted(name) or not self.options.gpufec or name not in self.results:
             return
         done = subprocess.run([self.options.gpufec, "bench", kind, "--backend",
@@ -223,7 +222,7 @@ class cases:
         per_item = bits_per_item * block.relative_rate()
         result["over_source_alone"] = (result["median_bits_per_s"]
                                        / (statistics.median(alone) * per_item))
-        print(name, "over source alone", result["over_source_alone"], flush=True)
+        print(name, "rate relative to the source alone:", result["over_source_alone"], flush=True)
         os.remove(path)
 
     def ring_items(self, make_source, make):
@@ -313,7 +312,7 @@ def measure(options):
               sync(output=output, **frame), item_bits, **hop)
         c.add(f"sync {output}, length tags", zeros(), sync(output=output), item_bits,
               lambda: (blocks.stream_to_tagged_stream(1, 1, 2100, "packet_len"),), **hop)
-    ended = sync_slots(room=0) # frames received with their sent length
+    ended = sync_slots(room=0) # only frames that are received with their sent length
     c.add("sync symbols, frame_items, one end", lambda: ring(ended, big // 2),
           sync(frame_items=2100, status_tags="none"), SYNC_BITS)
     c.beside("sync symbols, length tags", "sync")
@@ -345,12 +344,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--backend", default="cpu", choices=["cuda", "cpu"])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each run")
+    parser.add_argument("--seconds", type=float, default=1.0,
+                        help="duration of each run in seconds")
     parser.add_argument("--only", type=lambda text: text.split(","), default=[],
-                        help="only flowgraphs with one of these words in their names")
+                        help="run only flowgraphs whose names contain one of these words")
     parser.add_argument("--gpufec", default=shutil.which("gpufec"),
-                        help="the program, for rates without a flowgraph")
-    parser.add_argument("--json", type=report_path, help="file for the result")
+                        help="path of the program gpufec, which measures rates without a flowgraph")
+    parser.add_argument("--json", type=report_path, help="write the results to this file")
     options = parser.parse_args()
     result = {"backend": options.backend, "rounds": options.rounds, "seconds": options.seconds,
               "flows": measure(options)}

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the delay of each decoder block behind a source with a constant rate.
+"""Measures the delay of each decoder block after a source with a constant rate.
 
-First the capacity of a block is measured, then the delay at fractions of the capacity, and at the
-end the capacity again. The speed of a shared host varies. The capacity is therefore the input rate
-in the slowest of up to 20 seconds, and the speed of one thread of the host is measured before each
-capacity (host_rates() of soak.py). A delay begins when a soft value is due by the clock, even if the source is blocked and
-late, and ends when the output item that begins with this value arrives. The delay is compared with
+The script measures the capacity of a block, then the delay at fractions of the capacity, and then
+the capacity again. The speed of a shared host varies. The capacity is therefore the input rate in
+the slowest of up to 20 seconds, and the speed of one thread of the host is measured before each
+capacity (host_rates() of soak.py). A delay begins when a soft value is due by the clock, even if
+the source is blocked and late, and ends when the output item that begins with this value arrives.
+The delay is compared with
 
     bound = fill + max_latency_ms + (slots + 1) * T + 20 ms
 
@@ -37,10 +38,11 @@ BLOCKS = {"viterbi": soak.viterbi, "ldpc": soak.ldpc, "sync": soak.sync}
 
 
 def measured(rates, seconds, options, status_tags):
-    """Decodes a stream for each block in `rates` (values per second, 0 for as fast as possible) in
-    one flowgraph. Returns two dictionaries with an entry per block: the block, its sink, and its
-    input values per work item without and with overlaps; and the rate of the block's source in each
-    second, as an array in values per second."""
+    """Decodes a stream for each block in `rates` in one flowgraph. `rates` has the input values per
+    second of each block; 0 means the highest possible rate. Returns two dictionaries with an entry
+    per block. The first has the block, its sink, and its input values per work item without and
+    with overlaps. The second has an array of the source's rate in each second, in values per
+    second."""
     graph, chains = gr.top_block(), {}
     for name, rate in rates.items():
         tags = {} if name == "viterbi" else dict(status_tags=status_tags)
@@ -108,14 +110,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--seconds", type=float, default=60, help="duration of each measurement")
-    parser.add_argument("--parts", default="50,90,99", help="input rates in percent of the capacity")
+    parser.add_argument("--seconds", type=float, default=60,
+                        help="duration of each measurement in seconds")
+    parser.add_argument("--parts", default="50,90,99",
+                        help="input rates in percent of the capacity")
     parser.add_argument("--blocks", default=",".join(BLOCKS))
     parser.add_argument("--max-latency-ms", type=float, default=50)
     parser.add_argument("--status-tags", default="all", choices=("all", "failures", "none"),
                         help="status_tags of the LDPC and synchronisation blocks")
     parser.add_argument("--together", action="store_true",
-                        help="run all blocks at the same time, also to measure capacities")
+                        help="measure capacities and delays of all blocks in one flowgraph")
     parser.add_argument("--json", type=report_path, metavar="FILE")
     args = parser.parse_args()
     results, hosts = [], []

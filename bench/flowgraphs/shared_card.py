@@ -8,9 +8,9 @@
 Each kind of block is measured alone first, then blocks of all kinds in one flowgraph, each with its
 own source in memory and its own null sink. A block's part is its rate divided by the rate of one
 block of its kind alone. If all blocks are limited by the same resource, the sum of the parts is 1,
-and a block's fair share is one over the number of blocks. Memory is measured for a block with
-default options: device memory by nvidia-smi, and the resident memory of the process, which includes
-pinned buffers.
+and a block's fair share is 1 divided by the number of blocks. Memory is measured for a block with
+default options: device memory with nvidia-smi, and the resident memory of the process, which
+includes pinned buffers.
 
 With --leave-mib N, the script first allocates all of the device's memory except N MiB, to simulate
 a small card. The result has the batch size of each kind, which depends on the free memory.
@@ -60,7 +60,7 @@ def source(kind):
 def rates(kinds, seconds):
     """Returns the items per second that leave each block, with all blocks in one flowgraph."""
     graph = gr.top_block()
-    made, sources = [], [] # keeps Python blocks alive; GNU Radio does not
+    made, sources = [], [] # references to Python blocks, because GNU Radio holds none
     for kind in kinds:
         block = KINDS[kind][0]()
         sources.append(source(kind))
@@ -89,8 +89,8 @@ def resident_bytes():
 
 
 def memory(kind):
-    """Measures the bytes of memory that a running block adds to a process that has already run
-    one, so that the CUDA context is not counted."""
+    """Returns the bytes of memory that a running block adds to a process. The process has already
+    run another block, so the CUDA context is not counted."""
     device, resident = device_bytes(), resident_bytes()
     block, head = KINDS[kind][0](), source(kind)
     graph = gr.top_block()
@@ -108,16 +108,18 @@ def memory(kind):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--blocks", type=int, default=16)
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each run")
+    parser.add_argument("--seconds", type=float, default=2.0,
+                        help="duration of each run in seconds")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--leave-mib", type=int, help="free memory of the device")
-    parser.add_argument("--json", type=report_path, help="file for the result")
+    parser.add_argument("--leave-mib", type=int,
+                        help="MiB of device memory that the script leaves free")
+    parser.add_argument("--json", type=report_path, help="write the results to this file")
     options = parser.parse_args()
 
     names = list(KINDS)
-    rates(names[:1], 0.1) # opens the device
+    rates(names[:1], 0.1) # An unmeasured run opens the device.
     if options.leave_mib:
-        taken = gpufec.device_array( # allocated until the program ends
+        taken = gpufec.device_array( # This array is allocated until the program ends.
             (device_bytes("free") - (options.leave_mib << 20),), np.uint8)
     result = {"left_mib": options.leave_mib,
               "memory": {kind: memory(kind) for kind in names}}

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs all three decoder blocks under full load for a long time.
 
-At random times, an option of each block is set, or the flowgraph is restarted, or locked and
-unlocked. Each stream repeats a period (a counter or random symbols), and the output must repeat the
-decoded period. The result reports the number of wrong output bytes, each block's rate at the
+At random times, the script sets an option of each block, restarts the flowgraph, or locks and
+unlocks it. Each stream repeats a period (a counter or random symbols), and the output must repeat
+the decoded period. The result has the number of wrong output bytes, each block's rate at the
 beginning and at the end, the growth of memory, and the speed of the host. The source and the sink
 come from the module endurance_blocks, which a build writes to bench/flowgraphs."""
 
@@ -54,7 +54,7 @@ def run(*chain):
 # input values per work item without and with overlaps.
 def viterbi(**options):
     data = np.packbits(counter(8 * 7920))
-    data[-1] = 0  # the period ends in the state in which it begins
+    data[-1] = 0  # The encoder ends a period in the state in which the period begins.
     coded = run(blocks.vector_source_b(data.tolist()),
                 gpufec.conv_encoder(preset="ccsds", packed_output=False))
     soft = (2 * coded.astype(np.int8) - 1) * 60
@@ -65,8 +65,8 @@ def viterbi(**options):
             values, values + 2 * overlap)
 
 
-# On a GPU, ldpc() has long noisy codewords and sync() expects many insertions and deletions, so
-# that decoding and not the block's thread limits the rate.
+# On a GPU, ldpc() has long noisy codewords and sync() expects many insertions and deletions. With
+# this input, the GPU limits the rate, and not the block's thread.
 def ldpc(**options):
     size, n = ("short", 16200) if options["backend"] == "cpu" else ("normal", 64800)
     bits = counter(4 * n)
@@ -103,8 +103,7 @@ SETTINGS = {"viterbi": ("soft_scale", 32, 10, 60), "ldpc": ("llr_scale", 2, 1, 4
             "sync": ("max_latency_ms", 50, 0, 50)}
 
 
-PERIODS = 64  # A source repeats items that consist of this number of periods. Only the
-              # first period has tags.
+PERIODS = 64  # number of periods in the items that a source repeats
 # Seconds for which each block runs alone, without events, at the beginning and at the end of the
 # test, so that both rates can be compared.
 CALM_S = 8
@@ -122,7 +121,7 @@ class stream:
 
     def __init__(self, graph, name, made, backend):
         soft, self.block, data, self.decoded, _ = made
-        # Only one of PERIODS periods has tags; more would dominate the cost.
+        # Only the first of PERIODS periods has tags. With more tags, their cost would dominate.
         tags = [(at, "soak", at) for at in range(0, len(soft), len(soft) // 50)]
         items = np.tile(np.asarray(soft, np.int8), PERIODS)
         self.setting, self.calm, *self.range = SETTINGS[name]
@@ -155,8 +154,8 @@ def drain(streams):
 
 
 class device_memory:
-    """The memory in use on the first GPU in bytes, 0 without a GPU. The class calls the CUDA
-    driver, because every start of `nvidia-smi` delays work on the card."""
+    """A gauge of the memory in use on the first GPU, in bytes (0 without a GPU). The class calls
+    the CUDA driver, because every start of `nvidia-smi` delays work on the GPU."""
 
     def __init__(self):
         self.driver, context = None, ctypes.c_void_p()
@@ -190,19 +189,19 @@ class mallinfo2(ctypes.Structure):
 
 def allocated_bytes():
     """Returns the number of bytes that malloc() has allocated in all threads. A leak raises this
-    number; resident memory grows by fragmentation too."""
+    number. Resident memory, in contrast, also grows when memory becomes fragmented."""
     try:
         mallinfo2_of_libc = ctypes.CDLL(None).mallinfo2
     except AttributeError:
-        return 0 # a C library without mallinfo2()
+        return 0 # The C library has no mallinfo2().
     mallinfo2_of_libc.restype = mallinfo2
     found = mallinfo2_of_libc()
     return found.uordblks + found.hblkhd
 
 
 def host_rates():
-    """Measures the speed of one thread of the host: bytes copied, bytes summed by CRC-32, and PMTs
-    created, per second (medians). If these rates vary, the host is shared, and the rate of a block
+    """Returns the speed of one thread of the host: medians of bytes copied, bytes summed by CRC-32,
+    and PMTs created, per second. If these rates vary, the host is shared. The rate of a block then
     varies too if the block's thread limits this rate."""
     data = np.frombuffer(np.random.default_rng(1).bytes(64 << 20), np.uint8)
     to = np.empty_like(data)
@@ -267,7 +266,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--events", default=",".join(WEIGHTS), metavar="LIST",
-                        help="events that occur at random, of " + ", ".join(WEIGHTS))
+                        help="events that occur at random times, from " + ", ".join(WEIGHTS))
     parser.add_argument("--json", type=report_path, metavar="FILE")
     args = parser.parse_args()
     chosen = args.events.split(",")

@@ -3,11 +3,11 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares the rate of the Viterbi decoder on several GPUs with that on one of them.
+"""Compares the rate of the Viterbi decoder on several GPUs with the rate on a single GPU.
 
 The code has K=7 and rate 1/2, with int8 input. The script measures the rate of the kernels, the
 rate from host memory to host memory with batches distributed round-robin, and the rate of the
-stream decoder (rows "host to host" and "stream" of `gpufec bench`). Each is measured on
+stream decoder (rows "host to host" and "stream" of `gpufec bench`). Each rate is measured on
 every single device and on all devices together. If GNU Radio can be imported, the script also
 measures flowgraphs with one block on all devices, and with one block per device
 (bench/flowgraphs/flowgraph_rate.py).
@@ -25,7 +25,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import results_file  # noqa: E402
 
-BATCHES = (135168, 0) # parallel blocks; 0: chosen for the device
+BATCHES = (135168, 0) # batch sizes in parallel blocks; 0: the decoder chooses for the device
 FLOWGRAPH = pathlib.Path(__file__).with_name("flowgraph_rate.py")
 
 
@@ -41,8 +41,8 @@ def bench(tool, devices, batch, seconds):
 
 
 def compare(tool, devices, batch, seconds):
-    """Measures each device alone, and all together. The ratio is the rate of all devices divided by
-    the mean of single devices; for two devices, 2 is ideal."""
+    """Measures each device alone, and all devices together. The ratio is the rate of all devices
+    divided by the mean rate of a single device; for two devices, 2 is ideal."""
     alone = [bench(tool, device, batch, seconds) for device in devices]
     together = bench(tool, ",".join(devices), batch, seconds)
     ratio = {name: together[name] * len(alone) / sum(one[name] for one in alone)
@@ -73,10 +73,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tool", metavar="GPUFEC")
     parser.add_argument("--devices", type=lambda text: text.split(","),
-                        default=["0", "1"], help="comma separated")
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
+                        default=["0", "1"], help="indices of the CUDA devices, separated by commas")
+    parser.add_argument("--seconds", type=float, default=1.0,
+                        help="duration of each measurement in seconds")
     parser.add_argument("--json", type=results_file.report_path,
-                        help="file for the result, else standard output")
+                        help="write the results to this file instead of standard output")
     options = parser.parse_args()
     result = {
         "rates": [compare(options.tool, options.devices, batch, options.seconds)

@@ -10,7 +10,7 @@ the decoded bit error rate is 1e-4. Four kinds of runs alternate: without phase 
 search over the phases of BPSK at one rate; with a search over the phases of QPSK at DVB-S's five
 rates; and with this QPSK search on input whose I and Q are exchanged. Rates are information bits
 per second that leave the block. Results also have the fraction of a core that the block's own
-thread takes.
+thread uses.
 
 Usage: viterbi_lock_flow.py [--backend B] [--threads N] [--rounds N] [--seconds S]
                             [--presets NAME,...] [--formats int8,float] [--ring-mib N]
@@ -31,7 +31,7 @@ from results_file import report_path, save  # noqa: E402
 from port_rates import ring, run  # noqa: E402
 
 DVB = ("dvb_1_2", "dvb_2_3", "dvb_3_4", "dvb_5_6", "dvb_7_8")
-EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # dB
+EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # in dB, by preset
 PUNCTURING = {"dvb_1_2": ("1", "1"), "dvb_3_4": ("101", "110"),
               "dvb_7_8": ("1000101", "1111010")}
 WAYS = {"off": {}, "bpsk": dict(lock="auto"),
@@ -39,7 +39,7 @@ WAYS = {"off": {}, "bpsk": dict(lock="auto"),
 
 
 def codeword(preset, bits):
-    """Returns the punctured coded bits of one period of a message that is repeated without end."""
+    """Returns the punctured coded bits of one period of an endlessly repeated message."""
     streams = []
     for polynomial in (0o171, 0o133):
         taps = [k for k in range(7) if polynomial >> (6 - k) & 1]
@@ -49,7 +49,7 @@ def codeword(preset, bits):
 
 
 def noisy(preset):
-    """Returns int8 soft values, positive for bit 1, whose number is a multiple of the page size."""
+    """Returns int8 soft values, positive for bit 1. Their number is a multiple of the page size."""
     rng = np.random.default_rng(5)
     period = len(PUNCTURING[preset][0])
     coded = codeword(preset, rng.integers(0, 2, 4096 * 210 * period, np.uint8))

@@ -2,12 +2,12 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Counts the instructions that phase search adds to the CPU's Viterbi decoder while it is locked.
-Unlike times, numbers of instructions do not depend on other work of the machine.
+Unlike times, numbers of instructions do not depend on other programs on the machine.
 
 `gpufec decode viterbi` runs under valgrind (callgrind), with and without phase search, and with
-recordings of two lengths. The difference between the lengths excludes the start and the search.
-The signals are those of viterbi_lock_flow.py. valgrind does not emulate AVX-512, so the AVX2
-variant is counted.
+recordings of two lengths. The difference between the two counts excludes the start and the search.
+The signals are those of viterbi_lock_flow.py. The instructions of the AVX2 variant are counted,
+because valgrind does not emulate AVX-512.
 
 Usage: viterbi_lock_instructions.py [--gpufec PATH] [--json FILE]
 """
@@ -27,7 +27,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from results_file import report_path, save  # noqa: E402
 from viterbi_lock_flow import EB_N0, noisy  # noqa: E402
 
-LENGTHS = 10_000_000, 30_000_000  # soft values per recording
+LENGTHS = 10_000_000, 30_000_000  # numbers of soft values in the two recordings
 
 
 def instructions(gpufec, preset, values, lock, folder):
@@ -42,7 +42,7 @@ def instructions(gpufec, preset, values, lock, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--gpufec", default="gpufec", help="the tool")
+    parser.add_argument("--gpufec", default="gpufec", help="path of the program gpufec")
     parser.add_argument("--json", type=report_path, metavar="FILE")
     args = parser.parse_args()
     results = []

@@ -3,8 +3,8 @@
 
 /* Measures the rate of ccsds_frame_finder on one core, in received bits or soft values
  * per second of CPU time. The result is the best of several rounds, because other
- * programs slow some rounds down. The input is frames without errors, which begin at bit
- * 3 of a byte, or noise.
+ * programs slow some rounds down. The input is noise, or frames without errors that begin
+ * at bit 3 of a byte.
  *
  * Usage: ccsds_frames_cpu [ROUNDS] */
 
@@ -39,8 +39,8 @@ framing_of(const std::string& code, unsigned frame_bytes, unsigned interleaving)
     return framing;
 }
 
-// Returns the CPU time in which a finder takes all items. Throws an exception unless it
-// finds the given number of frames.
+// Returns the CPU time in which a finder processes all items. Throws an exception unless
+// the finder finds the given number of frames.
 template <class Item>
 double
 round(ccsds_frame_finder& finder, const std::vector<Item>& items, std::size_t frames)

@@ -24,10 +24,10 @@ using soft_values = std::vector<std::int8_t>;
 //! Coding of a measured link. Soft values are positive for bit 0.
 struct link_scheme {
     const char* name;
-    const char* code; //!< as in ccsds_framing
+    const char* code; //!< name of the code, as in ccsds_framing
     unsigned interleaving;
     bool convolutional;  //!< whether the inner code "ccsds" of rate 1/2 is used
-    double threshold_db; //!< Eb/N0 in dB at a frame error rate of 1e-3, measured
+    double threshold_db; //!< measured Eb/N0 in dB at a frame error rate of 1e-3
 
     ccsds_framing framing(const std::string& constellation = "bpsk") const
     {
@@ -52,8 +52,8 @@ struct link_scheme {
 //! Sent frames, and the coded bits of their stream.
 struct sent_frames {
     telemetry source;
-    bytes coded;        //!< one bit per byte
-    std::size_t period; //!< coded bits per frame
+    bytes coded;        //!< coded bits, one per byte
+    std::size_t period; //!< number of coded bits per frame
 
     sent_frames(const link_scheme& scheme, unsigned frames)
         : source(scheme.framing(), frames, 1)
@@ -88,7 +88,7 @@ inline std::optional<ldpc_code> ldpc_code_of(const link_scheme& scheme)
         format.ldpc->standard, format.ldpc->frame_size, format.ldpc->rate);
 }
 
-//! Decodes codewords of LDPC with the defaults of ccsds_fec_receiver except llr_scale.
+//! Decodes LDPC codewords with the defaults of ccsds_fec_receiver except llr_scale.
 class codeword_decoder
 {
 public:
@@ -96,7 +96,7 @@ public:
 
     struct result {
         bytes message;
-        bool codeword; //!< whether no check is violated
+        bool codeword; //!< whether all checks are satisfied
     };
 
     explicit codeword_decoder(const ldpc_code& code) : d_message(code.k() / 8)
@@ -114,7 +114,7 @@ public:
         d_decoder = ldpc_decoder::make(options);
     }
 
-    //! Decodes the soft values of successive codewords.
+    //! Decodes the soft values of consecutive codewords.
     std::vector<result> operator()(const soft_values& values)
     {
         std::vector<result> all;
@@ -144,7 +144,7 @@ private:
     ldpc_decoder::sptr d_decoder;
 };
 
-//! Viterbi decoder with phase search, or without.
+//! A Viterbi decoder with or without phase search.
 class stream_viterbi
 {
 public:
@@ -189,7 +189,7 @@ private:
     viterbi_decoder::sptr d_decoder;
 };
 
-//! Receiver of one link: soft values in, transfer frames out.
+//! A receiver of one link, from soft values to transfer frames.
 class link_receiver
 {
 public:
@@ -204,7 +204,7 @@ public:
         }
     }
 
-    //! Returns the good frames of a stream.
+    //! Returns the frames of a stream that decoded without an error.
     std::vector<bytes> operator()(const soft_values& values)
     {
         std::vector<ccsds_frame> found;
@@ -243,7 +243,7 @@ private:
     std::unique_ptr<codeword_decoder> d_decoder;
 };
 
-//! Returns the channel of a link. The amplitude is that of LLRs with an LDPC code.
+//! Returns the channel of a link. With an LDPC code, the amplitude is that of LLRs.
 inline awgn_channel
 channel_of(const link_scheme& scheme, double ebn0_db, std::uint64_t seed)
 {

@@ -18,21 +18,22 @@ constexpr const char* usage =
     R"(Usage: ccsds_receiver MODE [--trials N] [--threads N] [--only NAME]
 
 Measures the CCSDS receiver on CPU threads, and prints JSON. Noise is white and Gaussian,
-and its seeds are fixed: results do not depend on the number of threads. Eb/N0 does not
-count the energy of markers.
+with fixed seeds, so results do not depend on the number of threads. Eb/N0 does not
+include the energy of markers.
 
 MODE is
-  rates    frame error rate against Eb/N0. With LDPC codes also that of a decoder that
-           knows where the frames begin, for the same noise. N: frames per point
-           (default 1000)
-  first    number of whole frames until the first right one, at 1 dB above the threshold:
-           at the beginning, after a slip by one symbol, and after a rotation (bpsk: an
-           inversion). 1 means that no whole frame was lost. N: trials (default 100).
-           Frames that were never sent count as wrong, and as complements if they are
-           inverted frames
-  noise    locks and false frames on noise. N: soft values per row (default 1e7)
+  rates    measures the frame error rate against Eb/N0 and, with LDPC codes, the frame
+           error rate of a decoder that is given the beginnings of frames, for the same
+           noise. N is the number of frames per point (default 1000)
+  first    measures the number of whole frames until the first correct frame, at 1 dB
+           above the threshold: at the beginning, after a slip by one symbol, and after
+           a rotation (bpsk: an inversion). 1 means that no whole frame was lost. N is
+           the number of trials (default 100). Frames that were never sent count as
+           wrong, and as complements if they are inverted frames
+  noise    counts locks and false frames in noise. N is the number of soft values per
+           row (default 1e7)
 
---only NAME   only the scheme or row NAME
+--only NAME   measures only the scheme or row NAME
 )";
 
 // Thresholds are measured with mode "rates", and rounded to 0.1 dB.
@@ -51,8 +52,8 @@ struct settings {
     bool wanted(const std::string& name) const { return only.empty() || only == name; }
 };
 
-// Calls make_worker() in each thread. The returned functions are then called once for
-// each number below `count`.
+// Calls make_worker() in each thread. The threads then call the returned functions, once
+// for each number below `count`.
 template <class Make>
 void share(unsigned threads, std::uint64_t count, Make&& make_worker)
 {
@@ -88,7 +89,7 @@ double now()
 }
 
 // Returns the Eb/N0 at which a rate falls to 1e-3, by interpolation of its logarithm; NaN
-// if it does not.
+// if the rate stays above 1e-3.
 double crossing(const std::vector<std::pair<double, double>>& points)
 {
     for (std::size_t i = 1; i < points.size(); ++i) {
@@ -116,13 +117,13 @@ double ideal_codeword_error_rate(double p)
 
 struct error_counts {
     std::atomic<std::uint64_t> frames{ 0 }, lost{ 0 }, lost_in_sync{ 0 }, wrong{ 0 };
-    // Reed-Solomon only
+    // The next members are used only with Reed-Solomon.
     std::atomic<std::uint64_t> failed_codewords{ 0 }, symbols{ 0 }, wrong_symbols{ 0 };
 };
 
-// Number of frames that are counted in each stream of mode "rates". One frame before them
-// is not counted, because a Viterbi decoder does not know the state before the stream.
-// One frame after them is not counted either.
+// Number of frames that are counted in each stream of mode "rates". One more frame at
+// each end of the stream is not counted, because a Viterbi decoder does not know the
+// states before and after the stream.
 constexpr unsigned frames_of_stream = 100;
 
 std::uint64_t lost_frames(const std::vector<bool>& received)
@@ -186,8 +187,8 @@ public:
     }
 
 private:
-    // Counts wrong bytes before Reed-Solomon. A convolutional code is transparent, so all
-    // bits may be inverted.
+    // Counts wrong bytes before Reed-Solomon decoding. The convolutional code is
+    // transparent, so all bits may be inverted.
     void count_symbols(const bytes& bits, error_counts& counts)
     {
         const auto n = (frames_of_stream + 1) * d_sent.source.period / 8;
@@ -210,7 +211,8 @@ private:
     ccsds_frame_finder d_finder;
 };
 
-// Receives one stream of LDPC codewords, with and without search for the marker.
+// Receives one stream of LDPC codewords, with and without a search for the marker, and
+// counts its errors.
 class ldpc_counter
 {
 public:
@@ -228,8 +230,8 @@ public:
         const auto n = d_finder.frame_items();
         d_finder.reset();
         auto found = find_frames(d_finder, values);
-        // Decoded codewords: first those at the known positions, then those that the
-        // receiver found.
+        // Decoded codewords: first the codewords at the known positions, then the
+        // codewords that the receiver found.
         soft_values codewords;
         for (unsigned f = 1; f <= frames_of_stream; ++f) {
             const auto first = f * d_sent.period + d_finder.marker_bits();
@@ -343,7 +345,7 @@ json rates(const settings& s)
     return rows;
 }
 
-// Rotates a symbol: bpsk by 180 degrees, qpsk by 90 degrees.
+// Rotates a symbol of BPSK by 180 degrees, or a symbol of QPSK by 90 degrees.
 void rotate(soft_values& values, std::size_t first, unsigned per_symbol)
 {
     for (auto i = first; i + per_symbol <= values.size(); i += per_symbol) {
@@ -378,8 +380,8 @@ json first(const settings& s)
         const sent_frames sent(scheme, count);
         for (const std::string constellation : { "bpsk", "qpsk" }) {
             const unsigned per_symbol = constellation == "qpsk" ? 2 : 1;
-            // The result of each trial, by event. A result is `count` if no frame was
-            // received.
+            // The result of each trial, by event: the number of frames until one is
+            // received, or `count` if no frame is received.
             std::vector<unsigned> waits[3];
             for (auto& wait : waits) {
                 wait.resize(s.trials);
@@ -390,8 +392,8 @@ json first(const settings& s)
                 auto receiver = std::make_shared<link_receiver>(scheme, constellation);
                 return [&, receiver](std::uint64_t trial) {
                     const counter_random random(trial);
-                    // Returns the index of the value at which an event in a frame occurs,
-                    // at the beginning of a random symbol.
+                    // Returns the index of the soft value at which an event in a frame
+                    // occurs, which is the first value of a random symbol.
                     const auto place = [&](unsigned frame, unsigned which) {
                         const auto symbols = sent.period / per_symbol;
                         return frame * sent.period +
@@ -450,7 +452,7 @@ json first(const settings& s)
     return rows;
 }
 
-// Input of mode "noise".
+// A row of mode "noise".
 struct noise_row {
     const char* name;
     const char* code;
@@ -463,7 +465,8 @@ struct noise_row {
 
 constexpr noise_row noise_rows[] = {
     { "uncoded", "none", 1115, 1, "bpsk", 1e-6, "" },
-    // Enough locks to compare with the formula: with soft values, and with bits
+    // The next two rows have enough false locks for a comparison with the formula: the
+    // first with soft values, the second with decoded bits.
     { "short uncoded frames", "none", 223, 1, "bpsk", 1e-3, "" },
     { "short frames, convolutional", "none", 223, 1, "bpsk", 1e-3, "off" },
     { "reed_solomon", "ccsds-223", 0, 5, "bpsk", 1e-6, "" },
@@ -516,7 +519,7 @@ json noise(const settings& s)
                 if (mine->decoder) {
                     mine->decoder->reset();
                 }
-                // The amplitude is a thousandth of the noise's standard deviation of 30.
+                // The amplitude is one thousandth of the noise's standard deviation, 30.
                 const awgn_channel channel(-60, 0.5, 100 * stream + which, 0.03);
                 const bytes zeros(piece);
                 soft_values noise(piece), soft;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the rates of the BCH encoder and decoder on one core, in codeword bits per
- * second. In the case decode/CODE/ERRORS/VARIANT, every frame has ERRORS errors at its
- * own positions. ERRORS = t + 1 is more than the code can correct. */
+ * second. In the case decode/CODE/ERRORS/VARIANT, every frame has ERRORS errors, at
+ * different positions in each frame. The code cannot correct ERRORS = t + 1 errors. */
 
 #include "common/cpu_variant.h"
 #include <gnuradio/gpufec/bch.h>

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the frame error rate after BCH decoding for every MODCOD of EN 302 307-1, or
- * with --vl-snr for those of VL-SNR frames (EN 302 307-2). The
- * input is symbols, Es/N0 is estimated from each frame, and early stop is on. Options add
- * outliers, bursts, fades or missing signal to the symbols. With --loss, measures instead
- * how many dB max-log demapping loses against log-MAP. Prints JSON. */
+/* Measures the frame error rate after BCH decoding for every MODCOD of EN 302 307-1, or,
+ * with --vl-snr, for every MODCOD of VL-SNR frames (EN 302 307-2). The input is symbols,
+ * Es/N0 is estimated from each frame, and early stop is on. Options add outliers, bursts,
+ * fades or gaps to the symbols. With --loss, the program measures instead the loss in dB
+ * of max-log demapping against log-MAP. Prints JSON. */
 
 #include "apps/json.h"
 #include "channel/counter_random.h"
@@ -35,34 +35,35 @@ namespace {
 using symbol = std::complex<float>;
 
 const char* const usage =
-    R"(dvbs2_error_rates [options]: frame error rates of the MODCODs of DVB-S2, as JSON
+    R"(Usage: dvbs2_error_rates [options]
+Measures frame error rates of the MODCODs of DVB-S2, and prints JSON.
 
-  --frames N             frames per MODCOD (10000)
-  --normal DB            Es/N0 of normal frames above table 13 of EN 302 307-1 (0.2)
-  --short DB             the same for short frames (0.6)
-  --vl-snr DB            the MODCODs of VL-SNR frames only, DB above the ideal Es/N0 of
+  --frames N             number of frames per MODCOD (10000)
+  --normal DB            Es/N0 of normal frames, DB above table 13 of EN 302 307-1 (0.2)
+  --short DB             Es/N0 of short frames, DB above the same table (0.6)
+  --vl-snr DB            measure only MODCODs of VL-SNR frames, DB above the ideal Es/N0 of
                          EN 302 307-2, clause 6
-  --only WORD            only MODCODs that contain WORD: "short qpsk 1/2", "8psk"
+  --only WORD            measure only MODCODs whose names contain WORD, such as "8psk"
   --backend NAME         auto, cpu or cuda (auto)
-  --threads N            threads that make frames (one less than there are cores)
-  --decoder-threads N    threads of the CPU decoder (1)
+  --threads N            number of threads that make frames (number of cores minus one)
+  --decoder-threads N    number of threads of the CPU decoder (1)
   --iterations N         maximum number of iterations (50)
   --demapper NAME        log_map or max_log (log_map)
   --precision NAME       int8, int16 or float (int8)
-  --offset NATS          of offset min-sum; negative: the table for the code (-1)
-  --outlier MULTIPLE     replaces symbols by ones of MULTIPLE times the mean magnitude (0: none)
-  --outliers N           so many per frame, at random places and phases (1)
+  --offset NATS          offset of offset min-sum; negative: the default of the code (-1)
+  --outlier MULTIPLE     replace symbols by outliers of MULTIPLE times the mean magnitude (0: none)
+  --outliers N           number of outliers per frame, at random positions and phases (1)
   --impairment NAME[:X]  impulsive:DB    1 % of the symbols have noise DB above the signal (20)
                          interferer:DB   a tone DB above the signal on 1 % of the symbols (20)
                          half_fade:DB    the second half of each frame is DB weaker (6)
-                         slow_fade:DB    frames fade by DB from begin to end (6)
-                         blanked:PART    so much of each frame is zeros (0.05)
-                         noise_only:PART so much of each frame has no signal (0.05)
-                         Es/N0 is that of the signal where it is strongest.
-  --loss                 measures the Es/N0 at which a tenth of the frames is lost, by max-log
-                         and by log-MAP: --frames per point, points 0.05 dB apart
+                         slow_fade:DB    frames fade by DB from beginning to end (6)
+                         blanked:PART    the fraction PART of each frame is zeros (0.05)
+                         noise_only:PART the fraction PART of each frame is only noise (0.05)
+                         Es/N0 is that of the strongest part of the signal.
+  --loss                 measure the Es/N0 at which a tenth of the frames is lost, with max-log
+                         and with log-MAP demapping: --frames per point, points 0.05 dB apart
 
-All frames are one stream with ACM. They depend on nothing but their number.
+All frames are one stream with ACM. A frame depends only on its index.
 )";
 
 struct modcod {
@@ -108,12 +109,12 @@ struct settings {
     unsigned iterations = 50;
     ldpc_demapper demapper = ldpc_demapper::log_map;
     ldpc_precision precision = ldpc_precision::int8;
-    double offset = -1; // -1: default of the code
+    double offset = -1; // −1: default of the code
     std::string only;
     bool loss = false;
     float outlier = 0; // magnitude of outliers, for a mean symbol energy of 1; 0: none
     unsigned outliers = 1;
-    std::string impairment; // NAME of --impairment; empty without it
+    std::string impairment; // NAME of --impairment; empty: no impairment
     double impairment_size = 0;
 };
 
@@ -124,7 +125,7 @@ struct point {
     const bch_encoder_kernel* bch;
     const bch_decoder_kernel* check;
     const ldpc_encoder_kernel* ldpc;
-    const demap::model* model; // except with π/2-BPSK
+    const demap::model* model; // not used with π/2-BPSK
     std::optional<demap::constellation> pi2_bpsk;
     unsigned code, constellation;
     std::uint64_t wrong = 0, uncorrected = 0, corrected_bits = 0, iterations = 0;
@@ -489,7 +490,7 @@ json thresholds(const settings& s, std::string& decoded_by)
 }
 
 // Returns the Es/N0 in dB at which the frame error rate falls below 0.1, interpolated
-// between points; NaN if no point is below 0.1 after one that is not.
+// between two consecutive points; NaN if the points have no such crossing.
 double crossing(const std::vector<point>& points, std::uint64_t frames)
 {
     const auto rate = [&](const point& p) {
@@ -555,7 +556,7 @@ void set_impairment(settings& s, const std::string& value)
         return known.first == s.impairment;
     });
     if (found == all.end()) {
-        throw std::invalid_argument("impairment: " + value + " is unknown; see --help");
+        throw std::invalid_argument("unknown impairment " + value + "; see --help");
     }
     const auto colon = value.find(':');
     s.impairment_size =
@@ -572,7 +573,7 @@ settings parse(int argc, char** argv)
             continue;
         }
         if (i + 1 == argc) {
-            throw std::invalid_argument(name + " has no value");
+            throw std::invalid_argument("option " + name + " needs a value; see --help");
         }
         const std::string value = argv[++i];
         if (name == "--frames") {

@@ -8,10 +8,10 @@
 One chain has gr-dvbs2rx's demapper, LDPC and BCH decoders, connected as in its receiver. The other
 has gpu_ldpc_dvbs2 with one thread in their place. Both decode the same frames, alternately.
 
-The result of a chain is its symbols per second of processor time. This time is the smallest in
---turns runs, summed over all threads of the flowgraph, minus the time of a flowgraph that only
-reads the symbols. A BBFRAME is correct if all its bytes are. The symbols come from gr-dtv's
-modulator, with Gaussian noise.
+The result of a chain is its number of symbols per second of processor time. This time is the
+smallest of --turns runs, summed over all threads of the flowgraph, minus the time of a flowgraph
+that only reads the symbols. A BBFRAME is correct if all its bytes are correct. The symbols come
+from gr-dtv's modulator, with Gaussian noise.
 
 Usage: dvbs2rx_fec.py [--modcod "qpsk 1/2"] [--frame-size normal] [--esn0 1.3]
                       [--iterations 25] [--frames N] [--turns N] [--seed N] [--folder FOLDER]
@@ -58,7 +58,7 @@ def transmitted(size, constellation, rate, frames, esn0_db, seed):
 
 
 class theirs:
-    """A chain of gr-dvbs2rx's three blocks. The LDPC decoder sends LLRs back to the demapper by
+    """A chain of gr-dvbs2rx's three blocks. The LDPC decoder sends LLRs back to the demapper in
     messages."""
 
     def __init__(self, size, constellation, rate, iterations):
@@ -112,7 +112,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--modcod", default="qpsk 1/2")
     parser.add_argument("--frame-size", default="normal", choices=BITS)
-    parser.add_argument("--esn0", type=float, default=1.3, help="dB")
+    parser.add_argument("--esn0", type=float, default=1.3, help="Es/N0 in dB")
     parser.add_argument("--iterations", type=int, default=25)
     parser.add_argument("--frames", type=int, default=256)
     parser.add_argument("--turns", type=int, default=3)

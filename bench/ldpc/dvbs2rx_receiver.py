@@ -9,10 +9,10 @@ gr_dvbs2rx  the receiver with its own decoders
 gpufec      gpu_ldpc_dvbs2 in place of the LDPC decoder
 one_block   gpu_ldpc_dvbs2 in place of four blocks, from the demapper to the descrambler
 
-The variants are made by the changes that docs/converting/gr-dvbs2rx.md describes. Each variant is
-also measured with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release 1.4 may
-cut packets at wrong places for a long time after a lost frame. --other adds the variants of another
-version of gr-dvbs2rx on the same samples; their names begin with other_.
+The script makes the variants by the changes that docs/converting/gr-dvbs2rx.md describes. Each
+variant is also measured with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in
+release 1.4 may cut packets at wrong places for a long time after a lost frame. --other adds the
+variants of another version of gr-dvbs2rx on the same samples; their names begin with other_.
 
 A transport stream of packets of random bytes goes through dvbs2-tx, which adds noise, and then
 through each receiver. A packet is correct if it is one of the sent packets. The result has symbols
@@ -43,7 +43,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import results_file  # noqa: E402
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "converting" / "gr-dvbs2rx.md"
-# Regular expressions for the parts of dvbs2-rx that the page changes.
+# Regular expressions for the parts of dvbs2-rx that are replaced.
 OWN_DECODER = re.compile(r"^        ldpc_decoder = dvbs2rx\.ldpc_decoder_bb\(.*?\)\n", re.M | re.S)
 OWN_DEHEADER = re.compile(r"^        bbdeheader = dvbs2rx\.bbdeheader_bb\(.*?\)\n", re.M | re.S)
 THREE_BLOCKS = re.compile(r"^        ldpc_decoder = .*?^        bbdescrambler = .*?\)\n",
@@ -53,13 +53,13 @@ DEMAPPER = re.compile(r"^        xfecframe_demapper = .*?\)\n", re.M | re.S)
 LLR_PORT = re.compile(r"^        self\.msg_connect\(\(ldpc_decoder, 'llr_pdu'\).*?\)\)\n",
                       re.M | re.S)
 OWN_TRIALS = "self.ldpc_decoder.get_average_trials()"
-ANOTHER = "this dvbs2-rx differs from that of the page"
+ANOTHER = "this dvbs2-rx differs from the one in docs/converting/gr-dvbs2rx.md"
 PACKET = 188
-SAMPLES_PER_SYMBOL = 2 # as in dvbs2-tx and dvbs2-rx
+SAMPLES_PER_SYMBOL = 2 # the same as in dvbs2-tx and dvbs2-rx
 
 
 def piece(section, begin):
-    """Returns the Python code block that begins with `begin` behind the heading of a section of the page."""
+    """Returns the Python code block in a section of the page that begins with `begin`."""
     text = PAGE.read_text().split(f"\n## {section}\n", 1)[1]
     return next(one for one in re.findall(r"```python\n(.*?)```", text, re.S)
                 if one.startswith(begin))
@@ -113,8 +113,8 @@ def with_one_block(receiver):
 
 
 def with_our_packets(receiver):
-    """Returns a receiver's source code with bbframe_to_ts and its counters, according to the table
-    in the page."""
+    """Returns a receiver's source code with bbframe_to_ts and its counters in place of gr-dvbs2rx's
+    deheader, according to the table in the page."""
     text, deheaders = OWN_DEHEADER.subn(
         lambda _: piece("In `dvbs2-rx`", "        bbdeheader = "), receiver)
     table = PAGE.read_text().split("| gr-dvbs2rx | here |", 1)[1].split("\n\n", 1)[0]
@@ -138,8 +138,7 @@ def variants(program):
 
 
 def environment_of(prefix):
-    """Returns environment variables with which Python modules and libraries below a prefix are
-    found first."""
+    """Returns environment variables that make Python and the linker search below a prefix first."""
     found = {"PYTHONPATH": prefix.glob("lib/python3*/*-packages"),
              "LD_LIBRARY_PATH": [prefix / "lib", *prefix.glob("lib/*-linux-gnu")]}
     return {**os.environ, **{name: ":".join([*map(str, paths), os.environ.get(name, "")])
@@ -177,19 +176,21 @@ def main():
     parser.add_argument("--tx", default=shutil.which("dvbs2-tx"), help="path of dvbs2-tx")
     parser.add_argument("--rx", default=shutil.which("dvbs2-rx"), help="path of dvbs2-rx")
     parser.add_argument("--modcod", default="QPSK1/2")
-    parser.add_argument("--snr", default="1.5", help="Es/N0 in dB; several values are separated by commas")
-    parser.add_argument("--pilots", action="store_true", help="send pilots")
+    parser.add_argument("--snr", default="1.5",
+                        help="Es/N0 in dB; several values are separated by commas")
+    parser.add_argument("--pilots", action="store_true", help="transmit pilots")
     parser.add_argument("--packets", type=int, default=18200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", help="names of receivers, separated by commas")
+    parser.add_argument("--only", help="run only these receivers (names separated by commas)")
     parser.add_argument("--other", metavar="COMMIT:PREFIX",
-                        help="another version of gr-dvbs2rx, and where it is installed")
-    parser.add_argument("--runs", type=int, default=1, help="of each receiver")
+                        help="commit of another version of gr-dvbs2rx, and the prefix of its "
+                             "installation")
+    parser.add_argument("--runs", type=int, default=1, help="number of runs of each receiver")
     parser.add_argument("--json", type=results_file.report_path,
                         help="write the results to this file")
     options = parser.parse_args()
     if not options.tx or not options.rx:
-        parser.error("dvbs2-tx and dvbs2-rx are not found: install gr-dvbs2rx 1.4, "
+        parser.error("dvbs2-tx or dvbs2-rx is not found; install gr-dvbs2rx 1.4, "
                      "or pass their paths with --tx and --rx")
 
     packets = transport_stream(options.packets, options.seed)

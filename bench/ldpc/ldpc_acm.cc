@@ -5,7 +5,7 @@
  * with ACM and a tag on each frame that states the frame's MODCOD, and without ACM and
  * tags. Noisy frames of normal 1/2 come from ring_source. Prints JSON: information bits
  * per second at the block's output, the mean number of iterations, and the fractions of a
- * core that the threads of the block and of the source take.
+ * core that the threads of the block and of the source use.
  *
  * Usage: ldpc_acm [BACKEND] [SECONDS] [ROUNDS] [EB_N0_DB] */
 

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the LDPC decoder of the CPU on one thread with all lanes busy, from channel
+/* Measures the CPU's LDPC decoder on one thread with full SIMD vectors, from channel
  * values in memory to decisions or soft output in memory, for every code of DVB-S2 and
- * some of other standards. Prints one JSON object per line. */
+ * some codes of other standards. Prints one JSON object per line. */
 
 #include "common/cpu_variant.h"
 #include "common/host_memory.h"
@@ -21,12 +21,12 @@ using namespace gr::gpufec;
 
 namespace {
 
-constexpr unsigned in_flight = 8; // batches submitted before waiting for the last
+constexpr unsigned in_flight = 8; // batches submitted before a wait for the last one
 
 // Times per batch, in seconds.
 struct timing {
     double fastest, median; // elapsed time
-    double processor;       // smallest processor time; valid on a busy machine too
+    double processor; // smallest processor time, which is valid on a busy machine too
 };
 
 timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
@@ -67,7 +67,7 @@ timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
         }
         const std::chrono::duration<double> time =
             std::chrono::steady_clock::now() - begin;
-        if (i > 0) { // the first run warms up
+        if (i > 0) { // The first run is not measured.
             seconds.push_back(time.count() / in_flight);
             processor.push_back(double(std::clock() - used) / CLOCKS_PER_SEC / in_flight);
         }

@@ -11,7 +11,8 @@ ten is a codeword without noise; the block must decode it correctly and tag it a
 reports the frames per second at the beginning and at the end.
 
 Usage: ldpc_endurance.py [--seconds S] [--soft-input int8|float] [--backend B] [--json FILE]
-Exit status 1 if a good frame was wrong or marked as invalid, or if frames were missing.
+The exit status is 1 if a codeword was decoded wrongly or tagged as invalid, or if frames were
+missing.
 """
 
 import argparse
@@ -29,7 +30,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from results_file import report_path, save  # noqa: E402
 
 N, K = 16200, 7200
-EVERY = 10  # the last frame of each group of 10 is good
+EVERY = 10  # The last frame of each group of 10 is a codeword without noise.
 
 
 def codewords(count, random):
@@ -45,8 +46,8 @@ def codewords(count, random):
 
 
 def garbage(kind, codeword, random, floats):
-    """Returns a frame of N channel values that are no noisy codeword. `kind`, 0 to 5, selects one
-    of the kinds of garbage above."""
+    """Returns a frame of N channel values that is not a noisy codeword. `kind`, 0 to 5, selects one
+    of the kinds of garbage that the docstring of this file lists."""
     most = 3e38 if floats else 127
     worst = np.array([np.nan, np.inf, -np.inf, 1e-40, -0.0] if floats else [-128, 127])
     return {0: lambda: random.integers(-128, 128, N),
@@ -74,7 +75,7 @@ class source(gr.sync_block):
 
 
 class judge(gr.sync_block):
-    """A sink that compares the good frames with their messages, and counts the frames per
+    """A sink that compares the decoded codewords with their messages, and counts the frames per
     second."""
 
     def __init__(self, messages):

@@ -24,9 +24,9 @@ using namespace gr::gpufec::ldpc::device;
 
 namespace {
 
-constexpr unsigned words = 64; // distinct codewords sent
+constexpr unsigned words = 64; // number of different codewords that are sent
 
-__device__ std::uint64_t mix(std::uint64_t x) // splitmix64
+__device__ std::uint64_t mix(std::uint64_t x) // one step of SplitMix64
 {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -73,16 +73,17 @@ __global__ void transmit(std::uint8_t* input,
     }
 }
 
-// Counts wrong frames, wrong bits, and frames with more than \p t wrong bits, which an
-// outer code that corrects t errors cannot correct.
-__global__ void compare(const std::uint8_t* output,
-                        const ldpc::frame_place* table,
-                        const std::uint8_t* sent,
-                        const std::uint8_t* counts, // mask: 1 for bits to compare
-                        unsigned bytes,
-                        unsigned stride, // bytes per codeword in sent
-                        unsigned t,
-                        unsigned long long* errors)
+// Counts wrong frames, wrong bits, and frames with more than \p t wrong bits, which a
+// t-error-correcting outer code cannot correct.
+__global__ void
+compare(const std::uint8_t* output,
+        const ldpc::frame_place* table,
+        const std::uint8_t* sent,
+        const std::uint8_t* counts, // mask with a 1 for each bit to compare
+        unsigned bytes,
+        unsigned stride, // bytes per codeword in sent
+        unsigned t,
+        unsigned long long* errors)
 {
     const unsigned f = blockIdx.x;
     unsigned count = 0;
@@ -119,7 +120,7 @@ struct options {
     // for "flooding".
     std::string plan = "-";
     bool sum_product = false;
-    double offset = -1; // nats; -1: default of the code
+    double offset = -1; // in nats; −1: default of the code
     float scale = 0, limit = 0;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_schedule schedule = ldpc_schedule::layered;
@@ -301,7 +302,7 @@ private:
     static message_rule rule_of(const ldpc_code& code, const options& o)
     {
         auto rule = make_message_rule(code, o.algorithm, o.precision, o.offset, -1);
-        if (o.sum_product) { // the sum-product kernel takes LLRs in nats
+        if (o.sum_product) { // The sum-product kernel expects LLRs in nats.
             rule.channel_limit /= rule.scale;
             rule.scale = 1;
         }
@@ -314,7 +315,7 @@ private:
         return rule;
     }
     // Returns the number of bits that are compared, a multiple of 8: k if the codeword
-    // begins with the message and k is such a multiple, otherwise n, rounded down.
+    // begins with the message and k is a multiple of 8, otherwise n, rounded down.
     unsigned out_bits() const
     {
         return d_code.systematic_prefix() && d_code.k() % 8 == 0 ? d_code.k()
@@ -339,7 +340,8 @@ private:
         if (d_options.plan != "-" && d_options.plan != "flooding") {
             auto plan = plan_makers.at(d_options.plan)(d_code, d_rule, soft, 0);
             if (!plan) {
-                throw declined(d_options.plan + " declines " + d_code.name());
+                throw declined("the plan " + d_options.plan + " does not support " +
+                               d_code.name());
             }
             return plan;
         }
@@ -407,7 +409,7 @@ void speed(const ldpc_code& code,
         cuda::check(cudaEventSynchronize(end.get()), "decoding");
         float ms;
         cudaEventElapsedTime(&ms, begin.get(), end.get());
-        best = i ? std::min(best, ms) : best; // the first run warms up
+        best = i ? std::min(best, ms) : best; // The first run is not measured.
     }
     const double mean = t.mean_iterations();
     const double edges = double(frames) * mean * code.edges();
@@ -527,7 +529,8 @@ void tune(const ldpc_code& code,
 }
 
 // Compares the sum-product kernel with the reference: prints the number of frames with
-// equal decisions, with equal iterations, and decoded to a codeword by each of the two.
+// equal decisions, with equal numbers of iterations, and with a codeword as the result of
+// each of the two decoders.
 void check(const ldpc_code& code,
            double es_n0_db,
            unsigned iterations,
@@ -597,17 +600,18 @@ const std::map<std::string, double> standard{
 int main(int argc, char** argv)
 try {
     if (argc < 7) {
-        std::fprintf(
-            stderr,
-            "usage: %s speed|early|fer|threshold|tune|check "
-            "int8|int16|float|sum-product [STANDARD/]SIZE|file/ALIST RATE|all|- "
-            "ITERATIONS FRAMES "
-            "[MARGIN_DB|-] [PLAN|flooding|-] [llr|extrinsic]\n"
-            "The margin is above the Es/N0 of EN 302 307-1, of other standards above "
-            "that at which QPSK's rate is the capacity of the Gaussian channel.\n"
-            "PLAN: dvb_int8x2, two_checks_per_word, dvb_float, quasi_cyclic, "
-            "unstructured_int8x2, layered\n",
-            argv[0]);
+        std::fprintf(stderr,
+                     "usage: %s speed|early|fer|threshold|tune|check "
+                     "int8|int16|float|sum-product [STANDARD/]SIZE|file/ALIST RATE|all|- "
+                     "ITERATIONS FRAMES "
+                     "[MARGIN_DB|-] [PLAN|flooding|-] [llr|extrinsic]\n"
+                     "The margin is in dB above the Es/N0 of EN 302 307-1 or, for other "
+                     "standards, "
+                     "above the Es/N0 at which the capacity of the Gaussian channel is "
+                     "QPSK's rate.\n"
+                     "PLAN: dvb_int8x2, two_checks_per_word, dvb_float, quasi_cyclic, "
+                     "unstructured_int8x2, layered\n",
+                     argv[0]);
         return 1;
     }
     const std::string what = argv[1], name = argv[3], wanted = argv[4];

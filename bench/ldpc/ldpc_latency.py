@@ -3,10 +3,10 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the delay of a frame in gpu_ldpc_dvbs2 behind a source that is slower than the decoder.
+"""Measures the delay of a frame in gpu_ldpc_dvbs2 after a source that is slower than the decoder.
 
-A whole frame of normal 1/2 arrives every --interval ms. Its delay is the time from its arrival
-until its last bits leave the block. Delays are measured for several values of batch and
+A whole frame of normal 1/2 arrives every --interval ms. The delay of a frame is the time from its
+arrival until its last bits leave the block. Delays are measured for several values of batch and
 max_latency_ms.
 
 Usage: ldpc_latency.py [--frames N] [--interval MS] [--backend B] [--json FILE]
@@ -25,13 +25,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from results_file import report_path, save  # noqa: E402
 
 N, K = 64800, 32400
-WARM_UP = 5  # first frames, which are not counted
+WARM_UP = 5  # number of frames at the beginning that are not counted
 CASES = [(1, 50), (0, 5), (0, 20), (0, 50), (4, 50), (4, 1000)]
 
 
 class source(gr.sync_block):
-    """A source that sends a noiseless all-zero codeword every `interval` seconds, and records when
-    it sent each."""
+    """A source that sends a noiseless all-zero codeword every `interval` seconds, and records the
+    time at which each codeword was sent."""
 
     def __init__(self, frames, interval):
         gr.sync_block.__init__(self, "paced", [], [np.int8])
@@ -41,7 +41,7 @@ class source(gr.sync_block):
     def work(self, _, output_items):
         if self.left == 0:
             if len(self.sent) == self.frames:
-                time.sleep(1.5)  # the end of the stream would flush the last batches early
+                time.sleep(1.5)  # Otherwise the end of the stream would flush the last batches.
                 return -1
             if self.sent:
                 time.sleep(max(0, self.sent[-1] + self.interval - time.monotonic()))

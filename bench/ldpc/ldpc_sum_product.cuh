@@ -20,8 +20,8 @@ constexpr unsigned max_edges = 32;
 
 // Edges of the checks in layers. Edge e of check c of a layer is at first + 360·e + c, as
 // bit | round << 24, or all ones if the check has fewer edges. If a bit has several edges
-// in a layer, those after the first are deferred: they are added to the posterior in
-// later rounds, so that threads do not write the same posterior at once.
+// in a layer, the edges after the first are deferred: they are added to the posterior in
+// later rounds, so that no two threads write the same posterior at the same time.
 struct tables {
     const std::uint32_t* edges;
     const std::uint32_t* first; // index of each layer's first edge, and of the end
@@ -29,8 +29,8 @@ struct tables {
     std::uint32_t layers, n;
 };
 
-// Returns −ln tanh(x/2), which is its own inverse. This form is accurate for small and
-// large x.
+// Returns −ln tanh(x/2). This function is its own inverse, and the form below is accurate
+// for small and large x.
 __device__ inline float phi(float x)
 {
     return log1pf(2 / expm1f(fminf(fmaxf(x, 1e-7f), 80.0f)));
@@ -61,7 +61,7 @@ do_layer(const tables& t, std::uint32_t layer, float* posterior, float* message)
         sum += phi(fabsf(in[e]));
         negative ^= in[e] < 0;
     }
-    __syncthreads(); // all threads have read the posteriors that change below
+    __syncthreads(); // All threads have now read the posteriors that change below.
     for (unsigned e = 0; e < degree; ++e) {
         const auto x = edge[e * checks];
         if (x == ~0u) {
@@ -179,8 +179,8 @@ public:
     }
 
 private:
-    // Divides layers of more than 360 checks. No bit occurs twice in such a layer, so its
-    // checks can be processed in any order.
+    // Divides layers of more than 360 checks. No bit occurs twice in a layer of this
+    // size, so its checks can be processed in any order.
     static layer_plan in_parts(layer_plan plan)
     {
         std::vector<std::uint32_t> begin;

@@ -9,8 +9,8 @@ import random
 
 
 def draw(n, column, row, seed):
-    """Returns the bits of each check of a regular code: `column` checks per bit, `row` bits per
-    check. Edges are drawn at random, and double edges are exchanged with random other edges."""
+    """Returns the bits of each check of a regular code with `column` checks per bit and `row` bits
+    per check. Edges are drawn at random, and double edges are exchanged with random other edges."""
     generator = random.Random(seed)
     bits = [b for b in range(n) for _ in range(column)]
     generator.shuffle(bits)
@@ -30,9 +30,9 @@ def draw(n, column, row, seed):
 
 
 def draw_with_chain(n, column, checks, seed):
-    """Returns the bits of each check of a code whose last bits, one for each check, are parity bits
-    in a chain (IRA code), so that encoding needs no Gaussian elimination. Other bits have `column`
-    checks each."""
+    """Returns the bits of each check of an IRA code. The last bits, one per check, are parity bits
+    in a chain, so that encoding needs no Gaussian elimination. Other bits have `column` checks
+    each."""
     generator = random.Random(seed)
     k = n - checks
     slots = [i % checks for i in range(k * column)]
@@ -62,8 +62,8 @@ def main():
                         "n * column; with --chain, the number of checks")
     parser.add_argument("seed", type=int)
     parser.add_argument("file")
-    parser.add_argument("--chain", action="store_true", help="the last bits are parity bits in a "
-                        "chain; each other bit has `column` checks")
+    parser.add_argument("--chain", action="store_true", help="make a code whose last bits are "
+                        "parity bits in a chain; each other bit has `column` checks")
     o = parser.parse_args()
     of_check = (draw_with_chain if o.chain else draw)(o.n, o.column, o.row, o.seed)
     of_bit = [[] for _ in range(o.n)]

@@ -5,8 +5,8 @@
 
 """Counts the instructions that the CPU kernels execute, under emulation by QEMU.
 
-Runs kernel_work with two amounts of work, and divides the difference of the counts by the difference
-of the work. Instructions that do not depend on the amount are therefore not counted.
+Runs kernel_work with two amounts of work, and divides the difference of the instruction counts by
+the difference of the amounts. Instructions that do not depend on the amount are thus not counted.
 
 Usage: count_instructions.py [--qemu "COMMAND"] [--kinds KIND,...] [--out FILE] KERNEL_WORK
   COMMAND   default: qemu-aarch64-static -L /usr/aarch64-linux-gnu
@@ -22,7 +22,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import results_file # noqa: E402
 
-# The name of a quantity, and the two amounts of work, for each kind.
+# For each kind of work: the name of the quantity that is processed, and the two amounts of work.
 UNITS = {
     "viterbi": ("decoded bit", 1, 3),
     "viterbi-3/4": ("decoded bit", 1, 3),
@@ -38,14 +38,15 @@ UNITS = {
 }
 
 
-# QEMU logs the instructions of a basic block when it translates the block, and the block's address
-# each time it executes the block.
+# QEMU logs the instructions of a basic block when QEMU translates the block. Each time QEMU
+# executes the block, it logs the block's address.
 TRANSLATED = re.compile(rb"IN: .*\n0x([0-9a-f]+):((?:.*\n)(?:0x.*\n)*)")
 EXECUTED = re.compile(rb"(?m)^Trace [^/]*/0*([0-9a-f]+)/")
 
 
 def executed(qemu, program, kind, amount):
-    """Returns the number of executed instructions and the quantity of one unit of work."""
+    """Returns the number of executed instructions, and the quantity that one unit of work
+    processes."""
     emulator = subprocess.Popen([*qemu, "-d", "nochain,exec,in_asm", program, kind, str(amount)],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     size, times, rest = {}, collections.Counter(), b""

@@ -43,8 +43,8 @@ void set_up(run_options& o, unsigned batch)
     o.slots = 1;
 }
 
-// Each function below performs `amount` units of work, and returns the quantity (decoded
-// bits, soft values …) of one unit.
+// Each function below performs `amount` units of work, and returns the quantity that one
+// unit processes, for example in decoded bits or soft values.
 
 // One unit is a batch of sixteen parallel blocks.
 double viterbi(const std::string& puncturing, unsigned amount)
@@ -104,7 +104,8 @@ double bch(unsigned amount)
 {
     const auto code = bch_code::standard("dvbs2", "normal", "1/2");
     const bch_decoder_kernel decoder(code);
-    std::vector<std::uint8_t> codeword((code.n() + 7) / 8); // without errors
+    std::vector<std::uint8_t> codeword((code.n() + 7) /
+                                       8); // the all-zero codeword, without errors
     for (unsigned i = 0; i < amount; ++i) {
         decoder.decode(codeword.data());
     }

@@ -34,7 +34,7 @@ namespace {
 
 using bytes = std::vector<std::uint8_t>;
 
-// All frames together have about 100 kB, and stay in the L2 cache.
+// All frames together have about 100 kB, so they stay in the L2 cache.
 constexpr unsigned codewords = 400;
 
 double cpu_seconds()

@@ -85,9 +85,9 @@ describe(const code_size& c, double p, const setting& s, const sync_map::setup& 
 // A batch of frames in the memory that a decoder reads.
 struct batch {
     batch(const code_size& c, double p, const setting& s, unsigned frames)
-        // The batch repeats at most 2048 different frames, or 64 long ones. Among 2048
-        // frames, the share of those that are decoded again with all drifts (see
-        // "a band of 16 drifts" in docs/performance.md) is representative.
+        // The batch repeats at most 2048 different frames, or 64 long frames. Some frames
+        // are decoded again with all drifts (see "a band of 16 drifts" in
+        // docs/performance.md); 2048 frames have a representative share of them.
         : data(random_frames(c.alphabet == 2
                                  ? codebook_davey_mackay(c.n, c.q, c.N, 1)
                                  : codebook_random(c.n, c.q, c.N, 1, c.alphabet),
@@ -114,8 +114,8 @@ struct batch {
         }
     }
 
-    // Converts received items to likelihoods: 0.99 for the received symbol, 0.01 for
-    // others. With two symbols, an item has only the likelihood of symbol 1.
+    // Converts received items to likelihoods: 0.99 for the received symbol, and 0.01 for
+    // each other symbol. With two symbols, an item has only the likelihood of symbol 1.
     void make_soft()
     {
         const unsigned s = setup.code.alphabet();
@@ -149,7 +149,7 @@ struct batch {
 
     batch_memory memory() { return { in.data(), out.data(), status.data() }; }
 
-    // Counts valid frames and wrong symbols; repeated frames are not counted.
+    // Counts valid frames and wrong symbols among the frames that differ.
     json checked() const
     {
         const auto different = std::min<std::size_t>(count, data.messages.size());
@@ -188,8 +188,8 @@ inline double caller_seconds()
     return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
-//! Pushes \p frames received frames to a decoder, which are repetitions of the frames of
-//! \p data, and calls pull() until all are decoded.
+//! Pushes \p frames received frames to a decoder, and calls pull() until all frames are
+//! decoded. The frames are repetitions of the frames of \p data.
 template <class Pull>
 void push_frames(sync_decoder& decoder,
                  const test_frames& data,

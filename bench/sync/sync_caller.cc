@@ -25,7 +25,7 @@ using sync_map::traits;
 
 namespace {
 
-constexpr unsigned period = 640; // frames after which the stream repeats
+constexpr unsigned period = 640; // number of frames after which the stream repeats
 constexpr unsigned known = 3 * period;
 
 // Recorded decoder output of consecutive frames.
@@ -49,8 +49,8 @@ traits::decoder make_wrapped(const setup&, std::size_t, unsigned, const std::str
 
 namespace {
 
-// A decoder that plays back the recorded output; after `known` frames, it repeats the
-// last `period` of them.
+// A decoder that plays back the recorded output. After `known` frames, the decoder
+// repeats the output of the last `period` frames.
 class player : public cpu_decoder<job>
 {
 public:
@@ -155,7 +155,7 @@ json run(const sync_map::test_frames& data,
         sync_decoder::frame f;
         while (decoder->pull(f)) {
             const auto* const symbols = static_cast<const std::uint8_t*>(f.output);
-            // Compares one symbol per frame, because the comparison is timed too.
+            // Compares only one symbol per frame, because the comparison is timed too.
             wrong += symbols[N / 2] != data.messages[pulled++ % period][N / 2];
             locked += f.locked;
             bound = std::max(bound, f.bound);

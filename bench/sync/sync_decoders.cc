@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the speed and error rates of the synchronisation decoders and prints JSON; see
- * usage below. */
+/* Measures the speed and the error rates of the synchronisation decoders, and prints
+ * JSON. The text `usage` below describes the arguments. */
 
 #include "sync_batch.h"
 #include "sync_map/model/trie.h"
@@ -129,7 +129,7 @@ json cuda_alphabets()
                 all.add(measure_cuda({ 10, 32, 210, alphabet }, p, s, 16384));
             }
         }
-        // Other word lengths; n = 7 uses the kernel of n = 8.
+        // Other word lengths. The kernel of n = 8 decodes words of n = 7 too.
         for (const unsigned n : { 5u, 7u, 8u, 12u }) {
             for (const auto& s : { linear, soft }) {
                 all.add(measure_cuda({ n, 32, 210, 4 }, p, s, 16384));
@@ -186,7 +186,7 @@ std::vector<code_size> grid()
     return codes;
 }
 
-// Returns a batch size with about 10¹¹ lattice cells in all, at most 65536 frames.
+// Returns the batch size at which a batch has about 10¹¹ lattice cells; at most 65536.
 unsigned frames_of_a_batch(const code_size& c, double p, const setting& s)
 {
     const auto setup = batch(c, p, s, 1).setup;
@@ -201,7 +201,7 @@ json cuda_grid()
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
         for (const auto& c : grid()) {
             for (const auto& s : { corridor_global, corridor_local, linear }) {
-                // Briffa's papers decode one frame at a time.
+                // The programs of Briffa's papers decode one frame at a time.
                 all.add(measure_cuda(c, p, s, 1));
                 all.add(measure_cuda(c, p, s, frames_of_a_batch(c, p, s)));
             }
@@ -246,7 +246,7 @@ json cuda_cliffs()
             json entry = measure_cuda(c, p, linear, frames);
             entry.add("cells", frames * cells_per_frame)
                 .add("trie_nodes", frames * window * nodes_per_drift);
-            std::cerr << entry.line() << std::endl; // shows progress
+            std::cerr << entry.line() << std::endl; // The output shows the progress.
             all.add(entry);
         }
     }
@@ -307,10 +307,10 @@ json cuda_errors()
     return all;
 }
 
-// ---- CPU: one thread ----
+// ---- speed of one CPU thread ----
 
-// Returns the processor seconds that one thread takes for a batch: the shortest of up to
-// three rounds. No round begins after \p max_seconds seconds.
+// Returns the processor seconds that one thread needs for a batch, as the minimum of up
+// to three rounds. No round begins after \p max_seconds seconds.
 double thread_seconds(batch& b, double max_seconds)
 {
     const auto decoder = sync_map::traits::make_cpu(b.setup, b.count, 1);
@@ -329,7 +329,7 @@ double thread_seconds(batch& b, double max_seconds)
 }
 
 // Reduces each frame of a batch to its first \p indices symbols. Every drift is allowed
-// at both ends, as in the middle of a frame.
+// at both ends of the shortened frame, as in the middle of a whole frame.
 void shorten(batch& b, unsigned indices)
 {
     const auto window = decoder_window(b.options);

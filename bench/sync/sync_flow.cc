@@ -1,10 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures throughput and CPU time of gpu_sync_map's thread in a flowgraph. A stub that
- * does not decode replaces the device, so the figures show the cost of the block and of
- * the host code between block and device. For comparison, the benchmark also measures a
- * block that only reads length tags and writes gpu_sync_map's tags. Prints JSON.
+/* Measures throughput and CPU time of gpu_sync_map's thread in a flowgraph. A simulated
+ * device that does not decode replaces the GPU, so the figures show the cost of the block
+ * and of the host code between block and device. For comparison, the benchmark also
+ * measures a block that only reads length tags and writes gpu_sync_map's tags. Prints
+ * JSON.
  *
  * Usage: sync_flow [SECONDS] [NAME]
  * Runs only the cases whose names contain NAME. */
@@ -31,10 +32,10 @@ using sync_map::traits;
 
 namespace {
 
-constexpr unsigned period = 64; // frames after which the stream repeats
+constexpr unsigned period = 64; // number of frames after which the stream repeats
 
-// A stub device that does not decode. It reports every frame as valid, at its predicted
-// position.
+// A simulated device that does not decode, but reports every frame as valid, at the
+// frame's predicted position.
 class idle_device : public cpu_decoder<job>
 {
 public:
@@ -66,7 +67,7 @@ private:
                 std::memcpy(out + d_setup.boundary_matches_at(),
                             &boundary_match,
                             sizeof(boundary_match));
-                if (j.whole > 0) { // the host compares these metrics
+                if (j.whole > 0) { // The host compares these metrics.
                     auto* const metrics =
                         reinterpret_cast<float*>(out + d_setup.metrics_at());
                     std::fill_n(metrics, 4 * d_setup.window, 1.0f);

@@ -5,10 +5,10 @@
 
 The results are symbol error rates against the number of reads, with one, two and three passes. For
 a very small code, the results also have the distance of the decoder's posteriors from the exact
-joint posteriors. The exact posteriors are computed by enumeration of all messages. To get the
-probability of a read given a message, the priors exclude all other messages, and the decoder
-reports the probability of the read. --json names the file of results, and --plot a picture.
---only-plot draws the picture from an existing file."""
+joint posteriors. The exact posteriors are computed by enumeration of all messages. The probability
+of a read given a message comes from the decoder, with priors that exclude all other messages.
+--json names the file of results, and --plot a picture. --only-plot draws the picture from an
+existing file of results."""
 
 import argparse
 import itertools
@@ -28,14 +28,14 @@ except ModuleNotFoundError:
     try:
         from gnuradio import gpufec
     except ImportError:
-        gpufec = None # not needed for --only-plot
+        gpufec = None # --only-plot does not need the module
 
 READS = (1, 2, 4, 8)
 PASSES = (1, 2, 3)
 CODE = dict(q=32, n=10, frame_symbols=210)
 RATES = (0.03, 0.06, 0.1)
 SUBSTITUTE = 0.01
-MOST_ERRORS = 2000 # a point ends after this number of symbol errors
+MOST_ERRORS = 2000 # maximum number of symbol errors per point
 
 
 def received(symbols, code, channel, reads, seed):
@@ -78,7 +78,7 @@ class Count:
 
 def error_rates(p, frames, threads, log):
     """Measures error rates for all numbers of reads and passes, on the same received reads. Returns
-    a list with a row for each pair of numbers, the backend and the device."""
+    a list with a row for each pair of numbers, the name of the backend, and that of the device."""
     book = gpufec.codebook_random(CODE["n"], CODE["q"], CODE["frame_symbols"], 1)
     code = dict(CODE, codebook=book)
     channel = dict(p_insert=p, p_delete=p, p_substitute=SUBSTITUTE)
@@ -181,12 +181,14 @@ def plot(run, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--frames", type=int, default=400, help="of a point, at most")
+    parser.add_argument("--frames", type=int, default=400,
+                        help="maximum number of frames per point")
     parser.add_argument("--tiny-frames", type=int, default=1000)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", type=report_path, required=True)
     parser.add_argument("--plot")
-    parser.add_argument("--only-plot", action="store_true", help="of what is in --json")
+    parser.add_argument("--only-plot", action="store_true",
+                        help="draw the results in the file --json, without a measurement")
     options = parser.parse_args()
     if not options.only_plot:
         report = {"code": dict(CODE, codebook="random"),

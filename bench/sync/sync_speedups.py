@@ -6,10 +6,10 @@
 """Prints the speedup of a GPU over one CPU thread for the codes of Briffa's papers, as a table in
 Markdown.
 
-A cell has three speedups. Each is the CPU's time per frame divided by the GPU's. The first two
-compare the corridor form on both, with global and with local storage. The third compares the CPU's
-corridor form with global storage to the GPU's linear form. The GPU decodes frames in batches or,
-with --alone, one at a time.
+A cell has three speedups. Each is the CPU's time per frame divided by the GPU's time per frame. The
+first two compare the corridor form on CPU and GPU, with global and with local storage. The third
+compares the corridor form with global storage on the CPU to the linear form on the GPU. The GPU
+decodes frames in batches or, with --alone, one at a time.
 
 Usage: sync_speedups.py RESULT.json... [--alone]   runs of `bench_sync_map cpu grid` and `cuda grid`
 """
@@ -36,7 +36,7 @@ def entries(rows):
 
 
 def rounded(x):
-    """Formats with two significant digits; a comparison of two machines is not more precise."""
+    """Formats x with two significant digits; a comparison of two machines is not more precise."""
     if x < 10:
         return f"{x:.2g}"
     return f"{round(x, 2 - len(str(int(x)))):,.0f}"
@@ -45,7 +45,8 @@ def rounded(x):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="+", type=pathlib.Path, metavar="RESULT.json")
-    parser.add_argument("--alone", action="store_true", help="one frame at a time")
+    parser.add_argument("--alone", action="store_true",
+                        help="compare frames that are decoded one at a time")
     options = parser.parse_args()
     runs = [run for path in options.results for run in json.loads(path.read_text())["runs"]]
     cpu, gpu = (entries(row for run in runs if f" {where} grid" in run["command"]

@@ -72,7 +72,7 @@ json measure_decoder(double p,
                          .add("symbols", pulled * c.N));
 }
 
-// Measures how long a device takes for each step of decoding a batch of a stream.
+// Measures the time of each step in which a device decodes a batch of a stream.
 json measure_stream_steps(double p, sync_precision precision, unsigned frames)
 {
     const code_size c{ 10, 32, 210 };
@@ -100,7 +100,7 @@ json measure_stream_steps(double p, sync_precision precision, unsigned frames)
                                                rounds);
         const auto starts_ms = step_ms(steps, "starts");
         const auto boundary_matches_ms = step_ms(steps, "links");
-        const auto kernels_ms = step_ms(steps, "kernels"); // includes both above
+        const auto kernels_ms = step_ms(steps, "kernels"); // includes the two steps above
         const double kbit = frames * information_bits(c) / 1e3;
         entry.add("starts_ms", starts_ms)
             .add("frames_ms", kernels_ms - starts_ms - boundary_matches_ms)

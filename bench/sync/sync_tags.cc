@@ -23,8 +23,8 @@ namespace {
 using namespace gr::gpufec;
 using namespace gr::gpufec::bench;
 
-// Returns the frames per second that leave the block. \p tagged: the input has length
-// tags.
+// Returns the frames per second that leave the block. If \p tagged is true, the input has
+// length tags.
 double rate(const gr::block_sptr& block, double seconds, bool tagged)
 {
     auto graph = gr::make_top_block("sync_tags");

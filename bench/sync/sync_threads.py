@@ -5,8 +5,8 @@
 
 """Compares stream mode with framed mode on the CPU backend, with one or more threads.
 
-Processor time per frame is valid even on a busy machine; elapsed time shows how threads scale on an
-idle one.
+Processor time per frame is valid even on a busy machine. Elapsed time shows how the rate grows with
+the number of threads on an idle machine.
 
 Usage: sync_threads.py [--threads N,...] [--frames N] [--rounds N] [--json FILE]
 """
@@ -71,7 +71,7 @@ def main():
                         default=[1, 2])
     parser.add_argument("--frames", type=int, default=800)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", type=report_path, help="file for the result")
+    parser.add_argument("--json", type=report_path, help="write the results to this file")
     options = parser.parse_args()
     result = {"frames": options.frames, "results": measure(options)}
     if options.json:

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Compares methods of transferring input from a ring buffer to a GPU: through pinned
- * slots, with several ways of copying, or directly from the ring. Another thread fills
+ * slots, with several copy functions, or directly from the ring. Another thread fills
  * the ring, like an upstream block. Prints the rate of each method as JSON, for rings and
- * transfers of several sizes. With "array", it instead measures how one thread copies a
- * large array into slots.
+ * transfers of several sizes. With "array", the program measures instead the rates at
+ * which one thread copies a large array into slots.
  *
  * Usage: host_input [SECONDS [array]] */
 
@@ -50,7 +50,7 @@ public:
         void* const both =
             mmap(nullptr, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (!sized || both == MAP_FAILED) {
-            throw std::runtime_error("no memory for a ring");
+            throw std::runtime_error("the memory of the ring cannot be mapped");
         }
         d_data = static_cast<std::byte*>(both);
         for (int half = 0; half < 2; ++half) {
@@ -127,8 +127,8 @@ streaming(std::byte* to, const std::byte* from, std::size_t n)
     std::memcpy(to + i, from + i, n - i);
 }
 
-// Copies four pages at a time, line by line in rotation, with non-temporal stores. The
-// loads then form four streams for the prefetchers.
+// Copies four pages at a time, one cache line of each page in rotation, with non-temporal
+// stores. The loads then form four streams for the prefetchers.
 void four_pages(std::byte* to, const std::byte* from, std::size_t n)
 {
     constexpr std::size_t page = 4096, line = 64;
@@ -239,7 +239,7 @@ struct transfer {
     cuda::event done;
 };
 
-// Returns the rate, in bytes per second, at which `step` takes data from the ring.
+// Returns the rate, in bytes per second, at which `step` consumes data from the ring.
 double rate(ring& r, double duration, const std::function<void()>& step)
 {
     std::thread upstream([&] { produce(r); });
@@ -350,7 +350,7 @@ double in_place(std::size_t ring_bytes, std::size_t transfer_bytes, double durat
 
 constexpr std::size_t MiB = 1u << 20;
 
-// An array in huge pages, like large arrays of NumPy, or in small pages.
+// An array in huge pages, like large NumPy arrays, or in small pages.
 class array
 {
 public:

@@ -41,23 +41,23 @@ from satellites.components.deframers import ccsds_concatenated_deframer  # noqa:
 from satellites.components.deframers.ccsds_rs_deframer import ccsds_rs_deframer  # noqa: E402
 from satellites.components.demodulators import bpsk_demodulator, fsk_demodulator  # noqa: E402
 
-# sys.modules is needed, because the package's attribute of this name is a class, not the module.
+# The module comes from sys.modules, because the package's attribute of this name is a class.
 deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_deframer"]
 
 # Hides the log line that gr-satellites writes for every frame that it tries to decode.
 gr.logging().set_default_level(gr.log_levels.warn)
 
 WAYS = ("gr_satellites", "gpufec", "one_chain", "receiver")
-PATCHING = threading.Lock() # guards the patched gr-satellites module
+PATCHING = threading.Lock() # a lock for the patched gr-satellites module
 
 
 @dataclasses.dataclass(frozen=True)
 class Signal:
-    """The parameters of a satellite's signal, from gr-satellites' description of it."""
-    demodulator: type # of gr-satellites
+    """The parameters of a satellite's signal, as gr-satellites describes the satellite."""
+    demodulator: type # class of gr-satellites' demodulator
     baud_rate: int
     frame: dict       # parameters of ccsds_concatenated_deframer
-    receiver: dict    # the same as parameters of ccsds_fec_receiver
+    receiver: dict    # the corresponding parameters of ccsds_fec_receiver
 
 
 SIGNALS = {
@@ -126,7 +126,7 @@ def read_wav(path):
     """Returns the samples of a mono 16-bit file, scaled to -1 to 1, and the sample rate in Hz."""
     with wave.open(path) as file:
         if file.getnchannels() != 1 or file.getsampwidth() != 2:
-            raise ValueError(f"{path}: mono, 16 bits is expected")
+            raise ValueError(f"{path} must be a mono recording with 16 bits per sample")
         samples = numpy.frombuffer(file.readframes(file.getnframes()), numpy.int16)
         return samples.astype(numpy.float32) / 32768, file.getframerate()
 
@@ -157,8 +157,8 @@ def demodulate(samples, rate, signal):
 
 
 class patient_source(gr.sync_block):
-    """A source whose stream ends only when `released` is set. Without this delay, the flowgraph
-    would drop pending messages when the stream ends."""
+    """A source whose stream ends only when the event `released` is set. Without this delay, the
+    flowgraph would drop pending messages when the stream ends."""
 
     def __init__(self, items):
         super().__init__("patient source", None, [numpy.float32])
@@ -199,7 +199,7 @@ def pdus(symbols, which, signal, backend="auto", quiet_s=3.0):
     Reception ends when all symbols are sent and no PDU has arrived for quiet_s seconds.
     """
     receiver, port = make_receiver(signal, which, backend)
-    # The appended erasures (zeros) complete the decoders' last parallel block.
+    # The appended zeros (erasures) complete the last parallel block of each decoder.
     source = patient_source(numpy.append(symbols, numpy.zeros(8192, numpy.float32)))
     sink = blocks.message_debug()
     top = gr.top_block()
@@ -224,7 +224,7 @@ def compare(path, noise_db, seed, backend="auto"):
     samples, rate = read_wav(path)
     signal = signal_of(path)
     symbols = demodulate(add_noise(samples, noise_db, seed), rate, signal)
-    # Runs in parallel, because each receiver first waits for quiet_s seconds before it ends.
+    # The receivers run in parallel, because each receiver waits for quiet_s seconds at its end.
     with concurrent.futures.ThreadPoolExecutor(len(WAYS)) as pool:
         return list(pool.map(lambda which: pdus(symbols, which, signal, backend), WAYS))
 
@@ -255,16 +255,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("recording")
     parser.add_argument("--noise", default="-12:1:0", metavar="A:STEP:B",
-                        help="power of the noise added, in dB over the recording's")
-    parser.add_argument("--seeds", type=int, default=5, help="runs per noise level")
-    parser.add_argument("--backend", default="auto", help="auto, cuda or cpu")
+                        help="powers of the added noise, in dB above the recording's power")
+    parser.add_argument("--seeds", type=int, default=5,
+                        help="number of runs per noise level, each with its own seed")
+    parser.add_argument("--backend", default="auto",
+                        help="backend of the decoders: auto, cuda or cpu")
     parser.add_argument("--json", type=results_file.report_path,
                         help="write the results to this file")
     arguments = parser.parse_args()
     first, step, last = (float(x) for x in arguments.noise.split(":"))
     levels = [None] + numpy.arange(first, last + step / 2, step).tolist()
 
-    print("noise dB  gr-satellites  gpufec  one chain  receiver   (PDUs, sum over the seeds)")
+    print("noise dB  gr-satellites  gpufec  one chain  receiver   (PDUs, all seeds together)")
     rows = []
     for row in sweep(arguments.recording, levels, arguments.seeds, arguments.backend):
         rows.append(row)

@@ -15,9 +15,9 @@
  * noise: false locks on VALUES values of Gaussian noise; ends early after --limit
  *        SECONDS. Its hypotheses are those of "lock": each is a code, the position of the
  *        first value in the puncturing period, and a rotation and exchange of I and Q.
- * rates: soft values per second while locked, with and without phase search, and while
- *        searching. Rates are per second of wall time, and of processor time, which
- *        excludes other work of the machine. Costs are medians over pairs of short runs.
+ * rates: soft values per second while locked, with and without phase search, and during
+ *        the search. Rates are per second of wall time, and of processor time, which
+ *        excludes other programs. Costs are medians over pairs of short runs.
  */
 
 #include "channel/awgn.h"
@@ -44,8 +44,8 @@ struct rate {
     double ebn0_db; // Eb/N0 in dB at a decoded bit error rate of 1e-4
 };
 
-// Measured with gpufec ber viterbi --preset … --min-errors 2000, and interpolated between
-// points 0.1 dB apart.
+// The values of Eb/N0 were measured with gpufec ber viterbi --preset … --min-errors 2000,
+// and interpolated between points 0.1 dB apart.
 constexpr rate rates[] = { { "dvb_1_2", 3.44 },
                            { "dvb_2_3", 3.92 },
                            { "dvb_3_4", 4.42 },
@@ -135,8 +135,8 @@ private:
     std::uint64_t d_emitted = 0, d_sent = 0;
 };
 
-// Distorts sent values (rotation, exchange of I and Q) so that hypothesis \p h describes
-// what the receiver must undo.
+// Distorts sent values (rotation, exchange of I and Q) so that the receiver must find
+// hypothesis \p h.
 void receive(const hypothesis& h,
              const std::vector<std::int8_t>& values,
              std::vector<std::int8_t>& out)
@@ -171,7 +171,7 @@ json time_to_lock(const settings& s, std::uint64_t max_trials)
         for (const double over : { 0.0, 1.0, 2.0 }) {
             const auto& code = all[which];
             // The documentation quotes the times at 1 dB above the Eb/N0 of `rates`, so
-            // these have more trials.
+            // this point has more trials.
             const auto trials = over == 1 ? max_trials : max_trials / 5;
             std::mutex mutex;
             std::vector<double> values_needed;
@@ -184,8 +184,8 @@ json time_to_lock(const settings& s, std::uint64_t max_trials)
                     const counter_random random(trial * 31 + which * 7 +
                                                 std::uint64_t(over * 3));
                     transmitter sender(code, rates[which].ebn0_db + over, random(0) >> 1);
-                    // Chooses a random hypothesis of this code, which determines at which
-                    // value of the stream reception starts.
+                    // Chooses a random hypothesis of this code. The hypothesis determines
+                    // the value of the stream at which reception starts.
                     std::vector<const hypothesis*> of_code;
                     for (const auto& h : search.hypotheses()) {
                         if (h.which() == which) {
@@ -229,8 +229,9 @@ json time_to_lock(const settings& s, std::uint64_t max_trials)
                                     { "within_20000", double(within) / trials },
                                     { "values", quantiles(values_needed) },
                                     { "seconds", now() - begin } }));
-            std::cerr << rates[which].preset << " +" << over << " dB: wrong " << wrong
-                      << ", never " << never << ", within " << within << "\n";
+            std::cerr << rates[which].preset << " +" << over << " dB: " << wrong
+                      << " wrong locks, " << never << " trials without a lock, " << within
+                      << " locks within 20,000 values\n";
         }
     }
     return rows;
@@ -449,8 +450,8 @@ pace pace_of(viterbi_decoder& decoder,
     std::size_t at = 0;
     const auto begin = now(), used = processor_time();
     auto last = begin;
-    // Pushes for \p seconds, then waits for the batches in flight, which would slow down
-    // the next run.
+    // Pushes values for \p seconds seconds, then waits for the batches in flight, which
+    // would slow down the next run.
     for (bool idle = false; !idle;) {
         std::size_t n = 0;
         if (last - begin < seconds) {

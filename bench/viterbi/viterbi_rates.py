@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the rates of the Viterbi decoder on this GPU, code by code.
+"""Measures the rates of the Viterbi decoder on this machine's GPU for several codes.
 
 Runs `gpufec bench viterbi` for each row. The results are the rates of the kernels alone, from
 pinned slot to pinned slot, and through the stream decoder, and the latency of one batch. Rows
@@ -73,7 +73,8 @@ def main():
     parser.add_argument("tool")
     parser.add_argument("--json", type=results_file.report_path)
     parser.add_argument("--seconds", type=float, default=1)
-    parser.add_argument("--only", default="", metavar="WORD", help="rows whose name has it")
+    parser.add_argument("--only", default="", metavar="WORD",
+                        help="run only rows whose names contain WORD")
     arguments = parser.parse_args()
     rows = []
     print("| row | blocks × D | L | prepare, forward, traceback, ms | kernels, Gb/s "

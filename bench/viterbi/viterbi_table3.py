@@ -3,11 +3,11 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Repeats table III of Peng, Liu, Hou and Zhao (2016; README.md, Sources) on this GPU.
+"""Repeats table III of Peng, Liu, Hou and Zhao (2016; README.md, Sources) on this machine's GPU.
 
-Measures the times of kernels and copies, and the throughput with one CUDA stream and with three,
-for several numbers of parallel blocks. The paper's kernels ("pbvd") are compared with gr-gpufec's.
-Input is 8-bit soft values; the decode length is D = 512 and the overlap L = 42.
+Measures the times of kernels and copies, and the throughput with one CUDA stream and with three
+CUDA streams, for several numbers of parallel blocks. The paper's kernels ("pbvd") are compared with
+gr-gpufec's kernels. Input is 8-bit soft values; the decode length is D = 512, the overlap L = 42.
 
 Usage: viterbi_table3.py GPUFEC [--json FILE] [--seconds S]
 """

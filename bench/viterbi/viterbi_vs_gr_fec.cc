@@ -34,7 +34,7 @@ const conv_code code(7, { 0171, 0133 });
 // Information bits, and their noisy coded frames in the formats of both decoders.
 struct workload {
     std::vector<std::uint8_t> bits;
-    std::vector<std::int8_t> values;         // for gr-gpufec: positive is bit 1
+    std::vector<std::int8_t> values;         // for gr-gpufec, positive for bit 1
     std::vector<std::uint8_t> offset_values; // for gr-fec: 128 + value
 };
 
@@ -92,8 +92,8 @@ void measure(measured& m, const std::function<void()>& decode_all)
     m.cpu_rates.push_back(bits / (seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu));
 }
 
-// Throws if more than one bit in 10⁵ is wrong. At Eb/N0 = 5 dB the union bound is 4.4e-7,
-// or seven of the 16.8 million bits.
+// Throws an exception if more than one bit in 10⁵ is wrong. At Eb/N0 = 5 dB the union
+// bound is 4.4e-7, or seven of the 16.8 million bits.
 void check(const std::string& who,
            const std::vector<std::uint8_t>& sent,
            const std::vector<std::uint8_t>& decoded)
@@ -102,16 +102,16 @@ void check(const std::string& who,
     for (std::size_t i = 0; i < sent.size(); ++i) {
         wrong += sent[i] != decoded[i];
     }
-    std::cerr << who << ": " << wrong << " wrong bits of " << sent.size() << "\n";
+    std::cerr << who << ": " << wrong << " wrong bits among " << sent.size() << " bits\n";
     if (wrong > sent.size() / 100000) {
-        throw std::runtime_error(who + " does not decode");
+        throw std::runtime_error(who + " decodes too many bits wrongly");
     }
 }
 
 // An implementation of the kernel in a VOLK library.
 struct kernel {
-    std::string library; // such as "VOLK 3.2.0"
-    const char* name;    // such as "avx2"
+    std::string library; // name and version, such as "VOLK 3.2.0"
+    const char* name;    // name of the implementation, such as "avx2"
     decltype(&volk_8u_x4_conv_k7_r2_8u_manual) call;
 };
 
@@ -119,8 +119,8 @@ struct kernel {
 // means the library that gr-fec is linked to.
 std::vector<kernel> kernels_of(const std::string& path)
 {
-    // RTLD_DEEPBIND: all versions of VOLK have the same symbols, and each must use its
-    // own.
+    // All versions of VOLK have the same symbols; with RTLD_DEEPBIND, each library uses
+    // its own symbols.
     void* const library =
         path.empty() ? RTLD_DEFAULT
                      : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
@@ -131,7 +131,7 @@ std::vector<kernel> kernels_of(const std::string& path)
         function =
             reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
         if (!function) {
-            throw std::runtime_error(path + " has no " + name);
+            throw std::runtime_error(path + " has no symbol " + name);
         }
     };
     const char* (*version)();
@@ -144,7 +144,7 @@ std::vector<kernel> kernels_of(const std::string& path)
     std::vector<kernel> found;
     for (std::size_t i = 0; i < described.n_impls; ++i) {
         const char* const name = described.impl_names[i];
-        if (std::strcmp(name, "generic") != 0) { // the generic kernel uses no SIMD
+        if (std::strcmp(name, "generic") != 0) { // The generic kernel uses no SIMD.
             found.push_back({ std::string("VOLK ") + version(), name, call });
         }
     }

@@ -3,7 +3,7 @@
 
 # Enables CUDA if a toolkit is found, and sets ENABLE_CUDA. The default of
 # CMAKE_CUDA_ARCHITECTURES is the environment variable CUDAARCHS or, without it, every architecture
-# from sm_75 on that the toolkit knows, and PTX of the newest one.
+# from sm_75 on that the toolkit supports, and PTX of the newest one.
 
 include(CheckLanguage)
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
@@ -23,7 +23,7 @@ endif()
 if(ENABLE_GNURADIO)
   GR_REGISTER_COMPONENT("cuda" ENABLE_CUDA CMAKE_CUDA_COMPILER)
 else()
-  option(ENABLE_CUDA "Decode on CUDA devices too" ON)
+  option(ENABLE_CUDA "Build the CUDA backend" ON)
   if(NOT CMAKE_CUDA_COMPILER)
     set(ENABLE_CUDA OFF)
   endif()
@@ -57,13 +57,13 @@ endif()
 set(CMAKE_CUDA_STANDARD 17)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 # With the static CUDA runtime, a CUDA build also loads and runs on a machine without a driver and
-# without the toolkit. The shared one is for packages that depend on libcudart.so.
+# without the toolkit. The shared runtime is for packages that depend on libcudart.so.
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static CACHE STRING "CUDA runtime to link: Static or Shared")
 set_property(CACHE CMAKE_CUDA_RUNTIME_LIBRARY PROPERTY STRINGS Static Shared)
 enable_language(CUDA)
 if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.1)
-  message(FATAL_ERROR "CUDA ${CMAKE_CUDA_COMPILER_VERSION}: kernels with parameters beyond 4 KB "
-                      "need 12.1; -DENABLE_CUDA=OFF builds without")
+  message(FATAL_ERROR "CUDA ${CMAKE_CUDA_COMPILER_VERSION} is too old: kernels with more than 4 KB "
+                      "of parameters need CUDA 12.1. Use -DENABLE_CUDA=OFF to build without CUDA.")
 endif()
 find_package(CUDAToolkit REQUIRED)
 if(CMAKE_CUDA_RUNTIME_LIBRARY STREQUAL "Shared")

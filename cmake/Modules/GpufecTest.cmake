@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # gpufec_test(DECODER SOURCE [gpu]) adds a GoogleTest from SOURCE, a file qa_NAME.cc. DECODER
-# becomes a label of the test. gpu is a second label; scripts/gpu-test runs tests that have it.
+# becomes a label of the test. gpu is a second label; scripts/gpu-test runs tests with this label.
 include(GoogleTest)
 
-# Programs that a test starts keep settings and caches in the build folder, so that they
-# do not touch those of the user. Python still finds packages that the user installed with
-# --user.
+# Programs that a test starts keep settings and caches in the build folder, and do not change those
+# of the user. Python still finds packages that the user installed with --user.
 set(gpufec_test_home ${PROJECT_BINARY_DIR}/home)
 file(MAKE_DIRECTORY ${gpufec_test_home})
 set(GPUFEC_TEST_HOME "HOME=set:${gpufec_test_home}")
@@ -42,7 +41,7 @@ function(gpufec_test decoder source)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
   if("gpu" IN_LIST ARGN)
     file(APPEND ${gpufec_gpu_tests} "${target}\n")
-    # Lets the tests run as on a smaller card; see lib/testing/README.md.
+    # This library can limit the tests to the resources of a smaller GPU; see lib/testing/README.md.
     target_link_libraries(${target} $<TARGET_NAME_IF_EXISTS:gpufec_limited_card>)
   endif()
 endfunction()

@@ -1,10 +1,10 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-set(GPUFEC_WERROR OFF CACHE STRING "Warnings are errors: OFF, ON, or KNOWN (with known compilers)")
+set(GPUFEC_WERROR OFF CACHE STRING "Treat warnings as errors: OFF, ON, or KNOWN (tested compilers)")
 set_property(CACHE GPUFEC_WERROR PROPERTY STRINGS OFF KNOWN ON)
-option(GPUFEC_ASSERTIONS "The standard library checks indices and the like" OFF)
-set(GPUFEC_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize: address,undefined or thread")
+option(GPUFEC_ASSERTIONS "Enable assertions of the C++ standard library, such as index checks" OFF)
+set(GPUFEC_SANITIZE "" CACHE STRING "Value of -fsanitize, such as address,undefined or thread")
 
 # Major versions of the compilers in .github/workflows/test.yml. A newer compiler has new warnings,
 # which must not break the build of a user who runs the tests.

@@ -25,7 +25,7 @@ using namespace on_device;
 constexpr unsigned group_values = 16;
 constexpr unsigned words_in_turn = frame_source::words;
 
-// Sent codewords and noise of a simulation, for receive().
+// The sent codewords of a simulation and the generator of its noise, for receive().
 struct frames_sent {
     counter_random noise;
     unsigned n, sent;
@@ -166,8 +166,8 @@ public:
 private:
     using numbers = buffer<std::uint32_t>;
 
-    // Limits the batch to the frames of the simulation, so that a short simulation
-    // allocates little.
+    // Limits the batch size to the number of frames in the simulation, so that a short
+    // simulation allocates little memory.
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;
@@ -205,8 +205,8 @@ private:
         return tables;
     }
 
-    // Copies to the device: the sent bits and the correct decisions of all codewords, and
-    // the mask of message bits.
+    // Copies the sent bits and the correct decisions of all codewords, and the mask of
+    // message bits, to the device.
     void take_codewords(const frame_source& source)
     {
         const auto words = (d_code.sent() + 31) / 32;

@@ -18,7 +18,7 @@ simulation_options code(const ldpc_code& c, double ebn0_db)
     o.decoder.max_iterations = 6;
     o.ebn0_db = ebn0_db;
     o.min_frame_errors = 0;
-    o.max_frames = 70; // more than frame_source::words = 64, so some words repeat
+    o.max_frames = 70; // more than the 64 codewords of frame_source, so some repeat
     return o;
 }
 
@@ -40,7 +40,7 @@ protected:
     }
 };
 
-TEST_F(ldpc_channels, CompleteCodewords_EqualHost)
+TEST_F(ldpc_channels, CompleteCodewords_CountErrorsLikeHost)
 {
     const auto c = equal(code(ldpc_code::dvbs2("short", "1/2"), 0.8));
     EXPECT_EQ(c.frames, 70u);
@@ -48,7 +48,7 @@ TEST_F(ldpc_channels, CompleteCodewords_EqualHost)
     EXPECT_GT(equal(code(ldpc_code::standard("wifi", "648", "1/2"), 0.5)).errors, 100u);
 }
 
-TEST_F(ldpc_channels, ArithmeticAndSigns_EqualHost)
+TEST_F(ldpc_channels, ArithmeticAndSigns_CountErrorsLikeHost)
 {
     for (const auto precision :
          { ldpc_precision::int8, ldpc_precision::int16, ldpc_precision::float32 }) {
@@ -60,7 +60,7 @@ TEST_F(ldpc_channels, ArithmeticAndSigns_EqualHost)
     }
 }
 
-TEST_F(ldpc_channels, IncompleteCodewords_EqualHost)
+TEST_F(ldpc_channels, IncompleteCodewords_CountErrorsLikeHost)
 {
     // The codes are punctured, shortened with filler bits, or both.
     EXPECT_GT(equal(code(ldpc_code::standard("ccsds_ar4ja", "1024", "1/2"), 0)).errors,
@@ -79,7 +79,7 @@ TEST_F(ldpc_channels, IncompleteCodewords_EqualHost)
     EXPECT_GT(equal(ccsds).errors, 100u);
 }
 
-TEST_F(ldpc_channels, BatchesOfAnySize_EqualHost)
+TEST_F(ldpc_channels, BatchesOfAnySize_CountErrorsLikeHost)
 {
     auto o = code(ldpc_code::standard("wifi", "648", "3/4"), 2);
     o.max_frames = 300;
@@ -89,7 +89,7 @@ TEST_F(ldpc_channels, BatchesOfAnySize_EqualHost)
     }
 }
 
-TEST_F(ldpc_channels, MinErrors_EndsAtSameFrame)
+TEST_F(ldpc_channels, MinFrameErrors_EndsAtSameFrame)
 {
     auto o = code(ldpc_code::standard("wifi", "648", "3/4"), 2);
     o.max_frames = 100000;

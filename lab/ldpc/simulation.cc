@@ -230,8 +230,8 @@ private:
         return n > 0;
     }
 
-    // Returns the counts of one frame. decided(i, p) returns the decoded message bit i,
-    // whose codeword position is p.
+    // Returns the error counts of one frame. decided(i, p) returns the decoded value of
+    // message bit i, whose codeword position is p.
     template <class Decided>
     error_counts counted(const std::uint8_t* sent,
                          const Decided& decided,
@@ -344,9 +344,9 @@ public:
         simulated_channel.run(d_options.max_frames,
                               [this](const auto& frames) { return take(frames); });
         if (!d_stop && d_result.decoded.frames != d_options.max_frames) {
-            throw std::runtime_error(
-                "the device ended after " + std::to_string(d_result.decoded.frames) +
-                " frames of " + std::to_string(d_options.max_frames));
+            throw std::runtime_error("the device ended after " +
+                                     std::to_string(d_result.decoded.frames) + " of " +
+                                     std::to_string(d_options.max_frames) + " frames");
         }
         return d_result;
     }
@@ -387,7 +387,7 @@ std::string because(const simulation_options& options)
 {
     return options.reference ? "the reference decodes the same noise"
            : options.decoder.format != llr_format::int8
-               ? "noise of floats and of uint8 is made there"
+               ? "only the host makes float and uint8 values"
                : needs_host(options.decoder);
 }
 

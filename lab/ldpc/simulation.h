@@ -64,7 +64,8 @@ struct frame_result {
 
 struct simulation_options;
 
-//! Interface of a simulation that runs entirely on a device: messages, noise and decoder.
+//! Interface of a simulation that runs entirely on a device. The device generates
+//! messages and noise, and decodes.
 class device_channel
 {
 public:
@@ -85,18 +86,18 @@ struct simulation_options {
     //! The simulation ends after this many wrong frames; 0: no limit.
     std::uint64_t min_frame_errors = 20;
     std::uint64_t max_frames = 100000;
-    bool reference = false; //!< whether sum-product in double decodes the noise too
+    bool reference = false; //!< whether sum-product in double decodes the same noise too
     unsigned threads = 1;   //!< number of threads for noise and for the reference
     //! Selects whether host or device generates messages and noise. The device supports
     //! only int8 values, and no reference.
     channel_options<device_channel, simulation_options> simulated_channel = {};
 };
 
-//! Makes a channel on the only device of \p options; returns nullptr in a program without
+//! Makes a channel on the one device in \p options; returns nullptr in a program without
 //! CUDA. \throws std::runtime_error if the device cannot be used
 std::unique_ptr<device_channel> make_device_channel(const simulation_options& options);
 
-//! Counts of frames, message bits and errors.
+//! Counts of frames, message bits, errors and iterations.
 struct error_counts {
     std::uint64_t frames = 0;
     std::uint64_t frame_errors = 0; //!< number of frames with a wrong message bit
@@ -120,8 +121,8 @@ struct simulation_result {
  * \brief Sends random messages until min_frame_errors frames are wrong or max_frames are
  * sent.
  *
- * The same options give the same counts on every backend, with any batch size and number
- * of threads, and whether host or device generates the noise.
+ * For given options, the counts do not depend on the backend, the batch size, the number
+ * of threads, or on whether host or device generates the noise.
  *
  * \param progress called with the counts so far, after each round of frames on the host,
  *        or after each batch on a device; an exception ends the simulation

@@ -15,7 +15,7 @@ class slot_benchmark : public slot_rates<traits>
 {
 public:
     //! Fills the slots with repetitions of \p items: channel values of one or more
-    //! frames, in the format of \p options, which have one code.
+    //! frames, in the format of \p options, which must have one code.
     //! \throws std::invalid_argument if an option is not allowed
     //! \throws std::runtime_error if CUDA is requested and not available
     slot_benchmark(const ldpc_options& options, const std::vector<std::byte>& items);

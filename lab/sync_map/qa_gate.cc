@@ -20,15 +20,15 @@ struct point {
     double rate, rounding; // expected symbol error rate, and its rounding error
 };
 
-// All points have n = 10 bits per codebook word, q = 32 words for each symbol index, and
-// N = 210 symbols per frame.
+// All points have n = 10 bits per codebook word, codebooks of q = 32 words, and N = 210
+// symbols per frame.
 const point points[] = {
     { true, 1e-3, 0, 0.0073, 0.00005 },  { true, 1e-2, 0, 0.0713, 0.00005 },
     { true, 1e-2, 1e-2, 0.129, 0.0005 }, { false, 1e-3, 0, 0.00179, 0.000005 },
     { false, 1e-2, 0, 0.0222, 0.00005 }, { false, 3e-2, 0, 0.0961, 0.00005 },
 };
 
-TEST(sync_gate, KnownCodes_HaveKnownErrorRates)
+TEST(sync_gate, SameCodes_MatchIndependentProgram)
 {
     const char* given = std::getenv("GPUFEC_GATE_FRAMES");
     const unsigned frames = given ? std::max(2, std::atoi(given)) : 300;

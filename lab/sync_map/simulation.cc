@@ -122,7 +122,7 @@ private:
     }
 
     // Pushes items of the current or next received copy of a frame; ends the input after
-    // the last copy. Returns whether anything was done.
+    // the last copy. Returns whether items were pushed or the input was ended.
     bool push()
     {
         if (d_taken == d_frame.count) {
@@ -193,7 +193,7 @@ private:
     const std::function<void(const simulation_result&)>& d_progress;
     const frame_source d_source;
     const typename Decoder::sptr d_decoder;
-    std::deque<std::vector<std::uint16_t>> d_sent; // messages that are not yet compared
+    std::deque<std::vector<std::uint16_t>> d_sent; // messages not yet compared
     frame_source::frame d_frame{ {}, {}, 0 };
     std::size_t d_taken = 0;  // number of pushed items of d_frame
     std::uint64_t d_made = 0; // number of frames of which all copies are generated

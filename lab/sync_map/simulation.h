@@ -73,8 +73,8 @@ struct simulation_result {
  * \brief Sends random symbols, in frames or in a stream, until min_errors symbols are
  * wrong or max_frames are sent.
  *
- * The same options give the same counts with any batch size and number of threads.
- * Backends may differ where rounding decides between two symbols.
+ * For given options, the counts do not depend on the batch size or the number of threads.
+ * Counts of different backends may differ where rounding decides between two symbols.
  *
  * \param progress called with the counts so far whenever frames have been decoded; an
  *        exception ends the simulation

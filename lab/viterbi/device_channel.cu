@@ -60,8 +60,8 @@ window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
     return bits;
 }
 
-// Number of values that a thread makes at once. The 64 bits of window_at() suffice for
-// the stages of these values and for the register's content before them.
+// Number of consecutive values that a thread makes. The 64 bits of window_at() suffice
+// for the stages of these values and for the register's content before them.
 constexpr unsigned group_values = 16;
 
 /* Writes the received soft values of rows. With frames, each row is a frame, and the
@@ -98,8 +98,8 @@ __global__ void receive(message m,
         auto position = unsigned(begin + first_position - whole * m.values_per_period);
         const unsigned stage = period[position] >> stage_at & 255;
         const auto bits = window_at(m, frame, first_stage + whole * m.period + stage);
-        // Number of stages between the first value's stage and the current period's first
-        // stage, modulo 2^32, because the number is negative in the first period.
+        // Number of stages from the first value's stage to the first stage of the current
+        // period. The number is modulo 2^32, because it is negative in the first period.
         unsigned stages = 0u - stage;
         group<std::uint8_t, Packed ? group_values / 2 : group_values> made;
 #pragma unroll
@@ -131,7 +131,7 @@ __global__ void receive(message m,
 
 // Lists the wrong bits of rows of `bits` decoded bits, as 64-bit words in any order. The
 // upper half of a word is the index of a group of 32 bits; the lower half is the mask of
-// wrong bits in the group, first bit lowest.
+// wrong bits in the group, with the first bit in the lowest position.
 __global__ void compare(counter_random sent,
                         std::uint64_t first_bit,
                         std::uint32_t rows,
@@ -216,8 +216,8 @@ public:
     }
 
 private:
-    // Limits the batch to the bits of the simulation, so that a short simulation
-    // allocates little.
+    // Limits the batch size to the number of bits in the simulation, so that a short
+    // simulation allocates little memory.
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;

@@ -112,7 +112,7 @@ distance_spectrum::distance_spectrum(const conv_code& code, unsigned terms)
 {
     if (catastrophic(code)) {
         throw std::invalid_argument("polynomials and puncturing are " + code.to_string() +
-                                    ": a code that is not catastrophic is needed");
+                                    ": allowed are codes that are not catastrophic");
     }
     unsigned limit = impulse_weight(code, 0);
     for (unsigned stage = 1; stage < d_period; ++stage) {

@@ -21,7 +21,7 @@ void error_counter::compare(const std::uint8_t* sent,
                             const std::uint8_t* decoded,
                             std::size_t count)
 {
-    // Compares this many bits at once with memcmp(), because most bits are correct.
+    // One memcmp() compares this number of bits, because most bits are correct.
     constexpr std::size_t stride = 256;
     for (std::size_t first = 0; first < count; first += stride) {
         const auto n = std::min(stride, count - first);

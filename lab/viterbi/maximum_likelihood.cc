@@ -182,7 +182,7 @@ void maximum_likelihood_decoder::decode(const std::int8_t* values,
 }
 
 /* If a run starts with equal path metrics, the final metric of each state is a lower
- * bound: no tail-biting path that begins and ends in this state has a smaller metric.
+ * bound on the metric of every tail-biting path that begins and ends in this state.
  * States are tried in the order of their bounds, until the next bound exceeds the best
  * metric. This usually takes fewer runs than one per state. */
 void maximum_likelihood_decoder::decode_tailbiting(const std::int8_t* values,

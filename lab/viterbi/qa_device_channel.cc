@@ -53,10 +53,10 @@ protected:
     }
 };
 
-TEST_F(viterbi_channels, Streams_EqualHost)
+TEST_F(viterbi_channels, Streams_CountErrorsLikeHost)
 {
-    // At these low Eb/N0, thousands of bits are wrong. Other soft values than the host's
-    // would therefore most likely change the counts.
+    // At these low Eb/N0, thousands of bits are wrong. If soft values differed between
+    // host and device, the counts would therefore most likely differ.
     EXPECT_GT(equal(conv(k7, 1)), 3000u);
     EXPECT_GT(equal(conv(conv_code(7, { 0171, -0133 }), 0)), 3000u);
     EXPECT_GT(equal(conv(conv_code(9, { 0561, 0753, 0711 }), 0)), 1000u);
@@ -64,7 +64,7 @@ TEST_F(viterbi_channels, Streams_EqualHost)
     EXPECT_GT(equal(conv(conv_code::preset("ccsds_7_8"), 3)), 3000u);
 }
 
-TEST_F(viterbi_channels, BatchesOfAnySize_EqualHost)
+TEST_F(viterbi_channels, BatchesOfAnySize_CountErrorsLikeHost)
 {
     auto o = conv(conv_code::preset("dvb_5_6"), 2);
     o.decoder.slots = 2;
@@ -75,7 +75,7 @@ TEST_F(viterbi_channels, BatchesOfAnySize_EqualHost)
     }
 }
 
-TEST_F(viterbi_channels, PackedValuesAndSigns_EqualHost)
+TEST_F(viterbi_channels, PackedValuesAndSigns_CountErrorsLikeHost)
 {
     for (const unsigned positive_bit : { 0, 1 }) {
         for (const auto format : { soft_format::int8, soft_format::packed4 }) {
@@ -89,7 +89,7 @@ TEST_F(viterbi_channels, PackedValuesAndSigns_EqualHost)
     }
 }
 
-TEST_F(viterbi_channels, Frames_EqualHost)
+TEST_F(viterbi_channels, Frames_CountErrorsLikeHost)
 {
     for (const auto ends :
          { termination::terminated, termination::truncated, termination::tailbiting }) {
@@ -104,7 +104,7 @@ TEST_F(viterbi_channels, Frames_EqualHost)
     }
 }
 
-TEST_F(viterbi_channels, MinErrors_EndsThePoint)
+TEST_F(viterbi_channels, MinErrors_EndsAtSameSegment)
 {
     auto o = conv(k7, 3);
     o.max_bits = 4'000'000;
@@ -122,7 +122,7 @@ TEST_F(viterbi_channels, NoNoise_HasNoErrors)
     EXPECT_EQ(equal(o), 0u);
 }
 
-TEST_F(viterbi_channels, UnsupportedOptions_RunOnTheHost)
+TEST_F(viterbi_channels, UnsupportedOptions_RunOnHost)
 {
     const auto refused = [](simulation_options o, const std::string& why) {
         o.simulated_channel.make = make_device_channel;
@@ -143,7 +143,7 @@ TEST_F(viterbi_channels, UnsupportedOptions_RunOnTheHost)
     refused(o, "maximum likelihood");
     o = conv(k7, 1);
     o.decoder.format = soft_format::float32;
-    refused(o, "floats");
+    refused(o, "float and uint8");
     o = conv(k7, 1);
     o.decoder.backend = backend::cpu;
     refused(o, "CPU");
@@ -155,7 +155,7 @@ TEST_F(viterbi_channels, UnsupportedOptions_RunOnTheHost)
     EXPECT_THROW(simulate(o), std::invalid_argument);
 }
 
-TEST_F(viterbi_channels, Errors_AreCountedInTheirPositions)
+TEST_F(viterbi_channels, ErrorsAtBoundaries_CountInTheirSegments)
 {
     // A segment has 65,536 bits. Errors occur on both sides of the boundary between the
     // two segments, and at the last bit of each batch. The first batch ends inside the
@@ -191,7 +191,7 @@ TEST_F(viterbi_channels, FailedDevice_ContinuesOnHost)
         void run(std::uint64_t, const taker& take) override
         {
             take(100, { 3, 5 });
-            throw device_error("it failed");
+            throw device_error("the device failed");
         }
     };
     auto o = conv(k7, 1);
@@ -202,7 +202,7 @@ TEST_F(viterbi_channels, FailedDevice_ContinuesOnHost)
     const auto got = simulate(o);
     EXPECT_EQ(got.channel, "host");
     EXPECT_EQ(got.decoded.errors(), right.decoded.errors());
-    EXPECT_NE(warning.find("it failed"), std::string::npos);
+    EXPECT_NE(warning.find("the device failed"), std::string::npos);
     o.simulated_channel.place = channel_place::device;
     EXPECT_THROW(simulate(o), device_error);
 }

@@ -55,7 +55,7 @@ TEST(distance_spectrum, OrderOfPuncturing_ChangesTheSpectrum)
               4u);
 }
 
-TEST(distance_spectrum, EveryPreset_HasPlausibleSpectrum)
+TEST(distance_spectrum, EveryPreset_HasBoundedFreeDistance)
 {
     for (const auto& p : conv_presets()) {
         const distance_spectrum spectrum(
@@ -65,7 +65,7 @@ TEST(distance_spectrum, EveryPreset_HasPlausibleSpectrum)
     }
 }
 
-// The first four terms of the published spectrum give 4.40e-7: the sum of
+// The bound with the first four terms of the published spectrum is 4.40e-7: the sum of
 // c_d·Q(√(d·Eb/N0)) for d = 10, 12, 14 and 16, with c_d = 36, 211, 1404 and 11633.
 TEST(distance_spectrum, At5dB_BoundMatchesKnownFigure)
 {

@@ -21,7 +21,7 @@ std::vector<std::uint8_t> wrong_at(std::size_t count, std::vector<std::size_t> p
     return bits;
 }
 
-TEST(error_counter, Errors_CountEventsFramesAndPositions)
+TEST(error_counter, ListedErrors_HaveCountedEventsFramesAndPositions)
 {
     const std::vector<std::uint8_t> sent(1000);
     // Three events of 3, 1 and 2 wrong bits, in two of five frames.
@@ -43,7 +43,7 @@ TEST(error_counter, Errors_CountEventsFramesAndPositions)
     EXPECT_EQ(counter.events_at()[11], 1u);
 }
 
-TEST(error_counter, ManyEventsAtOnePosition_AreDetected)
+TEST(error_counter, ManyEventsAtOnePosition_GiveSmallPValue)
 {
     const std::size_t blocks = 2000, length = 128;
     const std::vector<std::uint8_t> sent(blocks * length);
@@ -59,7 +59,7 @@ TEST(error_counter, ManyEventsAtOnePosition_AreDetected)
     EXPECT_LT(test_positions(bad, 0).p_value, 1e-9);
 }
 
-TEST(error_counter, ShortLastBlock_IsNoExcess)
+TEST(error_counter, ShortLastBlock_KeepsLargePValue)
 {
     // Frames of 160 bits in blocks of 128: positions 0 to 31 occur twice.
     const std::size_t frames = 4000;

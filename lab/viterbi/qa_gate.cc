@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
                     gate_case{ "k9_terminated", "umts_1_3", terminated, 500, 1.5 }),
     [](const auto& info) { return info.param.name; });
 
-TEST(error_rate, TerminatedFrames_AgreeWithIndependentFigure)
+TEST(error_rate, TerminatedFrames_MatchIndependentSimulation)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), terminated, 8192);
     options.reference = false;
@@ -99,8 +99,8 @@ TEST(error_rate, ShortCode_MeetsTheUnionBound)
     EXPECT_NEAR(result.decoded.rate() / bound, 1, 0.1);
 }
 
-// Survivors merge within the default overlap. So no part of a block, not even the last
-// one, has 1.15 times as many error events as with maximum likelihood.
+// Survivors merge within the default overlap. Each part of a block, including the last,
+// therefore has fewer than 1.15 times the error events of maximum likelihood.
 TEST(gate, EndOfABlock_HasNoExcessOfErrors)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), streaming, 0);
@@ -118,7 +118,7 @@ TEST(gate, EndOfABlock_HasNoExcessOfErrors)
 
 // Tests that too little overlap raises the error rate above that of maximum likelihood,
 // and that the positions of error events are then not uniform.
-TEST(gate, TooShortOverlap_IsDetected)
+TEST(gate, TooShortOverlap_RaisesErrorRate)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), streaming, 0);
     options.decoder.overlap = 16;
@@ -147,7 +147,7 @@ TEST(simulation, ThreadsBatchesAndSigns_DoNotChangeResult)
     EXPECT_EQ(one.errors_by_tenth, other.errors_by_tenth);
 }
 
-TEST(simulation, EverySoftFormat_Decodes)
+TEST(simulation, EverySoftFormat_MatchesMaximumLikelihood)
 {
     for (const auto format :
          { soft_format::int8, soft_format::float32, soft_format::packed4 }) {

@@ -39,8 +39,8 @@ class every_code : public testing::TestWithParam<conv_preset>
 };
 
 // At 0.5 dB many bits are decoded wrongly, and with an amplitude of 2 steps many path
-// metrics are equal. Equal output therefore shows that ties are broken alike.
-TEST_P(every_code, NoisyValues_DecideAsTheReference)
+// metrics are equal. Equal output therefore shows that both decoders break ties alike.
+TEST_P(every_code, NoisyValues_DecodeAsReference)
 {
     const auto& p = GetParam();
     const conv_code code(p.constraint_length, p.polynomials, p.puncturing);
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(presets,
                          testing::ValuesIn(conv_presets()),
                          [](const auto& info) { return info.param.name; });
 
-TEST(maximum_likelihood, ExtremeValues_AreRenormalised)
+TEST(maximum_likelihood, LongExtremeInput_DecodesAsReference)
 {
     const conv_code code(9, { 0557, 0663, 0711, 0557, 0663, 0711 });
     const unsigned bits = 5000;
@@ -81,7 +81,7 @@ TEST(maximum_likelihood, ExtremeValues_AreRenormalised)
               reference::maximum_likelihood(code, termination::streaming, values, bits));
 }
 
-TEST(maximum_likelihood, SmallestCode_DecidesAsTheReference)
+TEST(maximum_likelihood, SmallestCode_DecodesAsReference)
 {
     const conv_code code(3, { 07, 05 });
     const auto values = noisy_frame(code, termination::terminated, 300, 9, 32);

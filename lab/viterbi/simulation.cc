@@ -32,7 +32,7 @@ std::uint64_t round_up(std::uint64_t x, std::uint64_t unit)
     return (x + unit - 1) / unit * unit;
 }
 
-// A part of the stream, or several whole frames, that one thread makes.
+// A part of the stream, or several whole frames. One thread makes each segment.
 struct segment {
     std::vector<std::uint8_t> bits; // information bits, one per byte
     std::vector<std::byte> items;   // soft values for the decoder
@@ -95,7 +95,7 @@ private:
     // Encodes `count` information bits of the stream, beginning with bit `first`.
     std::vector<std::uint8_t> encode(std::uint64_t first, std::uint64_t count) const
     {
-        // First encodes earlier bits, up to eight puncturing periods, to fill the
+        // Encodes up to eight puncturing periods of earlier bits first, to fill the
         // encoder's register.
         const auto before = std::min<std::uint64_t>(first, 8 * d_code.period());
         std::vector<std::uint8_t> bits(before + count);
@@ -329,7 +329,7 @@ private:
             if (d_decoder->done()) {
                 throw std::runtime_error(
                     "the decoder ended after " + std::to_string(d_result.decoded.bits()) +
-                    " bits of " + std::to_string(planned * d_source.segment_bits()));
+                    " of " + std::to_string(planned * d_source.segment_bits()) + " bits");
             }
             d_decoder->wait(std::chrono::milliseconds(100));
         }
@@ -465,7 +465,7 @@ std::string because(const simulation_options& options)
     return options.reference ? "maximum likelihood decodes the same noise"
            : options.decoder.format == soft_format::float32 ||
                    options.decoder.format == soft_format::uint8
-               ? "noise of floats and of uint8 is made there"
+               ? "only the host makes float and uint8 values"
                : needs_host(options.decoder);
 }
 

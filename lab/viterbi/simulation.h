@@ -21,8 +21,8 @@ namespace gr::gpufec::viterbi {
  * \brief A counter of bit errors and error events.
  *
  * Errors of a Viterbi decoder come in bursts. Errors with at most \p gap correct bits
- * between them form one event, which ends at the end of a frame, if there are frames.
- * Unlike errors, events are independent.
+ * between them form one event. An event does not continue into the next frame. Unlike
+ * errors, events are independent.
  */
 class error_counter
 {
@@ -72,7 +72,7 @@ private:
     std::uint64_t d_wrong_frame = 0; // index + 1 of the last wrong frame; 0: none
 };
 
-//! The result of a chi-square test whether events are distributed uniformly over the
+//! The result of a chi-square test of whether events are distributed uniformly over the
 //! positions of a parallel block.
 struct position_test {
     std::vector<std::uint64_t> events; //!< events per bin, in the order of positions
@@ -83,13 +83,14 @@ struct position_test {
 };
 
 //! Tests the positions of events. \p frame_bits is 0 for streaming. With frames, a small
-//! p-value is no sign of a fault: events are rarer near known end states, and an event
-//! that wraps round a tail-biting frame counts at position 0.
+//! p-value does not indicate a fault: events are rarer near known end states, and an
+//! event that wraps round a tail-biting frame counts at position 0.
 position_test test_positions(const error_counter& counter, unsigned frame_bits);
 
 struct simulation_options;
 
-//! Interface of a simulation (data, noise, decoder) that runs entirely on a device.
+//! Interface of a simulation that runs entirely on a device. The device generates data
+//! and noise, and decodes.
 class device_channel
 {
 public:
@@ -108,12 +109,12 @@ public:
 struct simulation_options {
     viterbi_options decoder;
     double ebn0_db = 3; //!< Eb/N0 in dB; infinity: no noise
-    //! Noiseless received value in int8 steps, above 0 and up to 127. Values of packed4
-    //! scale in proportion, and float input does not depend on it.
+    //! Noiseless received value in int8 steps, above 0 and up to 127. The amplitude of
+    //! packed4 values is scaled in proportion; float values do not depend on it.
     double amplitude = 32;
     std::uint64_t seed = 1; //!< seed of data and noise
     //! The simulation ends after the segment (about 65,536 bits) in which each decoder
-    //! has reached this many errors, or at max_bits. 0: only at max_bits.
+    //! reaches this number of errors, or at max_bits. 0: the simulation ends at max_bits.
     std::uint64_t min_errors = 100;
     //! Maximum number of information bits, rounded up to whole segments.
     std::uint64_t max_bits = 100'000'000;
@@ -134,7 +135,7 @@ inline counter_random data_of(const simulation_options& options)
     return counter_random(options.seed);
 }
 
-//! Makes a device channel on the only device of \p options; nullptr in a program without
+//! Makes a channel on the one device in \p options; returns nullptr in a program without
 //! CUDA. \throws std::runtime_error if the device is not available
 std::unique_ptr<device_channel> make_device_channel(const simulation_options& options);
 

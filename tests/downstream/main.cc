@@ -26,7 +26,7 @@ int main()
     encoder.encode(bits.data(), bits.size(), coded.data());
     std::vector<std::int8_t> soft;
     for (const auto bit : coded) {
-        soft.push_back(bit ? 32 : -32); // by default, positive means bit 1
+        soft.push_back(bit ? 32 : -32); // By default, a positive value means bit 1.
     }
 
     viterbi_options options{ code };

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const auto n = o.codes[0].n();
     if (o.codes[0].edges() > 100000 || n > 100000) {
-        return 0; // valid, but too slow for fuzzing
+        return 0; // The code is valid, but decoding would be too slow for fuzzing.
     }
     std::vector<std::int8_t> values(2 * n);
     for (std::size_t i = 0; i < values.size(); ++i) {

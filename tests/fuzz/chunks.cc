@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fuzzes how soft values are divided into calls of push(), with flush() between them, for
- * Viterbi and LDPC decoders. LDPC streams also have changes of code, which leave
- * incomplete frames. The division must not change the output. */
+/* Fuzzes the division of soft values into calls of push() and flush(), for Viterbi and
+ * LDPC decoders. LDPC streams also have changes of code, which leave incomplete frames.
+ * The division must not change the output. */
 
 #include "fuzz.h"
 #include <gnuradio/gpufec/viterbi.h>
@@ -16,8 +16,8 @@ namespace {
 using bytes = std::vector<std::uint8_t>;
 using soft_values = std::vector<std::int8_t>;
 
-// An event in an LDPC stream: if `code`, a change to code `value` mod 2, otherwise a push
-// of `value` soft values.
+// An event in an LDPC stream: if `code` is true, a change to code `value` mod 2,
+// otherwise a push of `value` soft values.
 struct event {
     bool code;
     unsigned value;
@@ -33,7 +33,7 @@ ldpc_code small_code(unsigned number)
 }
 
 // Pushes `count` items, and calls pull() after each push. portion() returns the maximum
-// number of items of the next push; 0 calls flush() instead.
+// number of items of the next push. If it returns 0, flush() is called instead.
 template <class Decoder, class Pull, class Portion>
 void push(Decoder& decoder,
           const std::int8_t* items,

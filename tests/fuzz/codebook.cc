@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fuzzes codebook files: four bytes of the input choose n, q, N and the alphabet, the
- * rest is the file. With each accepted codebook, a frame must be decoded. */
+/* Fuzzes codebook files: four bytes of the input select n, q, N and the alphabet, and the
+ * following bytes are the file. The decoder must decode a frame with each accepted
+ * codebook. */
 
 #include "fuzz.h"
 #include <unistd.h>

@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (word.empty()) {
             break;
         }
-        // Skips options that name files in other folders, and long ones.
+        // Skips options that name files in other folders, and long options.
         const bool elsewhere = word.find('/') != std::string::npos && word[0] != '-' &&
                                word.find_first_not_of("0123456789/") != std::string::npos;
         if (!elsewhere && word.find("=/") == std::string::npos && word.size() < 60) {

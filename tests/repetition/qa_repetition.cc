@@ -31,7 +31,7 @@ sent send(std::size_t count, unsigned times)
     return s;
 }
 
-TEST(repetition, Stream_DecodesToItsEnd)
+TEST(repetition, Stream_DecodesAllBits)
 {
     const auto s = send(10000, 5);
     repetition_options o;
@@ -57,7 +57,7 @@ TEST(repetition, Stream_DecodesToItsEnd)
     EXPECT_TRUE(decoder.done());
 }
 
-TEST(repetition, BadOptions_AreRefused)
+TEST(repetition, InvalidOptions_AreRefused)
 {
     repetition_options o;
     o.slots = 0;

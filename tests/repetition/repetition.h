@@ -20,7 +20,8 @@ struct repetition_options : run_options {
     unsigned times = 3; //!< number R of repetitions, 1 to 255
 };
 
-//! A job is the number of bits of a batch. pipeline/backends.h documents the members.
+//! The traits of the decoder. A job is the number of bits of a batch. pipeline/backends.h
+//! documents the members.
 struct repetition_traits : cpu_traits<repetition_options, std::size_t> {
     static constexpr const char* work_items_name = "bits";
     static constexpr std::size_t max_work_items = 1u << 20;
@@ -41,7 +42,8 @@ struct repetition_traits : cpu_traits<repetition_options, std::size_t> {
     }
 };
 
-//! A decoder of int8 soft values to bits. A positive sum of R values means bit 0.
+//! A decoder from int8 soft values to bits. If the sum of R values is positive, the bit
+//! is 0.
 class repetition_decoder : public stream_decoder<decoder, repetition_traits>
 {
 public:
@@ -96,7 +98,7 @@ private:
     std::size_t d_emitted = 0; // number of pulled bits of the oldest batch
 };
 
-//! The interface of the block, like those in the public headers.
+//! The interface of the block, like the interfaces in the public headers.
 class repetition_interface : virtual public gr::block
 {
 public:
