@@ -226,7 +226,7 @@ def recordings():
     """Tabulates the numbers of PDUs that receivers find in recordings, by satellite and added noise,
     summed over the runs at each level of noise."""
     lines = []
-    for title, run in (("BY70-1", "recording-by701-receiver"), ("KS-1Q", "recording-ks-1q"),
+    for title, run in (("BY70-1", "recording-by701"), ("KS-1Q", "recording-ks-1q"),
                        ("TRISAT", "recording-trisat")):
         for row in load("recording-pdus.json", run)["rows"]:
             level = "none" if row["noise_db"] is None else f"{row['noise_db']:g} dB"
