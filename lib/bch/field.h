@@ -30,8 +30,7 @@ public:
 
     //! Returns alpha^e, for e below twice the order.
     element power(unsigned e) const { return d_powers[e]; }
-    //! Returns the exponent e, below the order, for which alpha^e = a. \p a must not be
-    //! 0.
+    //! Returns the exponent e, below the order, for which alpha^e = a. \p a is nonzero.
     unsigned log(element a) const { return d_logs[a]; }
 
     element multiply(element a, element b) const
