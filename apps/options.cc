@@ -365,14 +365,14 @@ std::string option_values::as_typed(const std::string& message, bool error) cons
 
 std::string option_values::warning(const std::string& text) const
 {
-    static const std::regex factor("Multiply them by ([0-9.e+-]+)");
+    static const std::regex factor("multiply them by ([0-9.e+-]+)");
     const auto typed = as_typed(text, false);
     std::smatch found;
     if (!has_option("llr-factor") || !std::regex_search(typed, found, factor)) {
         return typed;
     }
     std::ostringstream use; // the input is multiplied by the given factor already
-    use << "Use --llr-factor " << std::stod(found[1]) * real("llr-factor");
+    use << "use --llr-factor " << std::stod(found[1]) * real("llr-factor");
     return found.prefix().str() + use.str() + found.suffix().str();
 }
 

@@ -66,10 +66,10 @@ struct mode {
     int isi = -1;
 };
 
-// Transmitter of packets. `bits` has the transmitted bits, one per byte. `starts` has one
-// bit index per packet. In the high efficiency mode this is the index of the packet's
-// first bit. In other modes it is the index of the first bit of the CRC-8 before the
-// packet.
+// Transmitter of packets. `bits` holds the transmitted bits, one per byte. `starts`
+// holds one bit index per packet. In the high efficiency mode this is the index of the
+// packet's first bit. In other modes it is the index of the first bit of the CRC-8
+// before the packet.
 struct sender {
     explicit sender(const mode& of) : m(of) {}
 
@@ -177,7 +177,7 @@ TEST(Scrambling, FirstBits_EqualThoseOfTheStandard)
     }
 }
 
-TEST(Packets, FramesOfAnyLengthAndMode_GiveSentPackets)
+TEST(Packets, FramesOfAnyLengthAndMode_YieldSentPackets)
 {
     std::mt19937 random(2);
     for (const auto& m : { mode{},
@@ -222,7 +222,7 @@ TEST(Packets, FramesOfAnyLengthAndMode_GiveSentPackets)
     }
 }
 
-TEST(Packets, LostAndBrokenFrames_LoseOnlyTheirPackets)
+TEST(Packets, LostAndCorruptedFrames_LoseOnlyTheirPackets)
 {
     std::mt19937 random(3);
     constexpr unsigned frame_bits = 7032, dfl = frame_bits - 80;
@@ -432,7 +432,7 @@ TEST(Packets, OtherPacketLength_IsAGap)
 // Frames of two input streams arrive in random order. Each stream has ISSY fields and
 // counts its own deleted packets. Asserts that a receiver for one stream returns at least
 // the first 250 of its 300 packets, without gaps or errors.
-TEST(Packets, MultipleStreamsWithIssyAndDeletion_GiveSentPackets)
+TEST(Packets, MultipleStreamsWithIssyAndDeletion_YieldSentPackets)
 {
     std::mt19937 random(6);
     const std::vector<unsigned> isis{ 3, 200 };
@@ -526,7 +526,7 @@ TEST(Packets, ImpossibleHeader_IsDropped)
     EXPECT_EQ(receiver.count().dropped, ++dropped);
 }
 
-TEST(Packets, Noise_GivesOnlyValidPackets)
+TEST(Packets, Noise_YieldsOnlyValidPackets)
 {
     std::mt19937 random(6);
     for (const bool efficient : { false, true }) {

@@ -19,8 +19,8 @@ struct bch_code::tables {
 
 namespace {
 
-// Primitive polynomials of the fields. Each is also the first factor of the generators in
-// the standards' tables.
+// Primitive polynomials of the fields. In the standards' tables, each polynomial is also
+// the first factor of its generators.
 constexpr std::uint32_t normal_field = 0x1002d; // x^16 + x^5 + x^3 + x^2 + 1
 constexpr std::uint32_t medium_field = 0x802d;  // x^15 + x^5 + x^3 + x^2 + 1
 constexpr std::uint32_t short_field = 0x402b;   // x^14 + x^5 + x^3 + x + 1
@@ -123,8 +123,8 @@ known_size size_of(const std::string& standard, const std::string& frame_size)
             auto found = size;
             if (standard == "dvbs2x" &&
                 (frame_size == "normal" || frame_size == "short")) {
-                const auto more =
-                    size_of("dvbs2", frame_size).codes; // DVB-S2X has all codes of S2
+                // DVB-S2X includes all codes of DVB-S2.
+                const auto more = size_of("dvbs2", frame_size).codes;
                 found.codes.insert(found.codes.end(), more.begin(), more.end());
             }
             return found;

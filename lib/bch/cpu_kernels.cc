@@ -78,7 +78,7 @@ void fold(const std::uint8_t* bytes,
           std::uint64_t sum[4],
           const fold_constants& constants)
 {
-    // low has words 1 and 2 of each constant; high has word 0 twice.
+    // low holds words 1 and 2 of each constant; high holds word 0 twice.
     vec low[4], high[4];
     for (int i = 0; i < 4; ++i) {
         const auto& c = constants.words[i];

@@ -20,8 +20,8 @@ field::field(std::uint32_t polynomial)
     d_logs.resize(d_order + 1);
     std::uint32_t x = 1;
     for (unsigned e = 0; e < d_order; ++e) {
-        // If the polynomial is primitive, the powers of alpha return to 1 only after all
-        // nonzero elements.
+        // If the polynomial is primitive, the powers of alpha pass through all nonzero
+        // elements before they return to 1.
         require(x != 0 && (x != 1 || e == 0), "field", polynomial, allowed);
         d_powers[e] = d_powers[e + d_order] = x;
         d_logs[x] = e;

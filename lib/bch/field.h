@@ -30,14 +30,14 @@ public:
 
     //! Returns alpha^e, for e below twice the order.
     element power(unsigned e) const { return d_powers[e]; }
-    //! Returns the e below the order for which alpha^e = a. \p a is not 0.
+    //! Returns the exponent e, below the order, for which alpha^e = a. \p a is nonzero.
     unsigned log(element a) const { return d_logs[a]; }
 
     element multiply(element a, element b) const
     {
         return a && b ? d_powers[unsigned(d_logs[a]) + d_logs[b]] : 0;
     }
-    //! Returns a / b. \p b is not 0.
+    //! Returns a / b. \p b is nonzero.
     element divide(element a, element b) const
     {
         return a ? d_powers[d_logs[a] + d_order - d_logs[b]] : 0;

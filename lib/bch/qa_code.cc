@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests BCH codes against tables of the standards and of books, and against the inner
- * LDPC codes; tests their fields against polynomial arithmetic. */
+/* Tests of BCH codes against tables of the standards and of books and against the inner
+ * LDPC codes, and of the codes' fields against polynomial arithmetic. */
 
 #include "field.h"
 #include <gnuradio/gpufec/bch.h>
@@ -89,7 +89,7 @@ TEST(Code, DvbGenerators_EqualThoseOfTheStandard)
               12u * 15 + 1);
 }
 
-TEST(Code, EveryCode_HasLengthOfLdpcMessage)
+TEST(Code, EveryStandardCode_HasLengthOfLdpcMessage)
 {
     unsigned count = 0;
     std::set<std::string> names;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the fast encoder and decoder against the reference, and the reference against all
- * codewords of small codes. */
+/* Tests of the fast encoder and decoder against the reference, and of the reference
+ * against all codewords of small codes. */
 
 #include "common/cpu_variant.h"
 #include "common/packed_bits.h"

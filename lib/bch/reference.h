@@ -17,7 +17,8 @@ namespace gr::gpufec::bch {
 std::vector<std::uint8_t> reference_encode(const bch_code& code,
                                            const std::vector<std::uint8_t>& message);
 
-//! Corrects n bits, one per byte. Returns the value of bch_decoder_kernel::decode().
+//! Corrects n bits, one per byte. Returns the number that bch_decoder_kernel::decode()
+//! returns.
 int reference_decode(const bch_code& code, std::vector<std::uint8_t>& codeword);
 
 } // namespace gr::gpufec::bch

@@ -49,8 +49,8 @@ public:
 
 private:
     // In entry i, the lowest byte is the alias of value i, and the upper 56 bits are a
-    // threshold. If the upper 56 bits of a random number reach the threshold, the alias
-    // is drawn, otherwise i.
+    // threshold. If the upper 56 bits of a random number are at least the threshold, the
+    // alias is drawn, otherwise i.
     std::array<std::uint64_t, values> d_entries{};
 };
 

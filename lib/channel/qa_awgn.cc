@@ -60,13 +60,13 @@ double chi_square(const std::vector<int>& samples,
 }
 
 // Expects chi-square to be within five standard deviations of its mean. The seeds of all
-// tests are fixed, so that every run gives the same result.
+// tests are fixed, so that every run has the same result.
 void expect_plausible(double chi, int degrees)
 {
     EXPECT_NEAR(chi, degrees, 5 * std::sqrt(2.0 * degrees));
 }
 
-TEST(counter_random, AnyChunks_GiveSameBits)
+TEST(counter_random, AnyChunkSizes_ProduceTheSameBits)
 {
     const counter_random random(5);
     const auto at_once = [&] {
@@ -178,7 +178,7 @@ TEST(awgn_channel, Neighbours_AreUncorrelated)
     }
 }
 
-TEST(awgn_channel, AnyChunks_GiveSameValues)
+TEST(awgn_channel, AnyChunkSizes_ProduceTheSameValues)
 {
     const awgn_channel channel(2, 0.5, 15);
     const auto bits = some_bits(1001);
@@ -195,7 +195,7 @@ TEST(awgn_channel, AnyChunks_GiveSameValues)
     EXPECT_EQ(fwhole, fparts);
 }
 
-TEST(awgn_channel, InfiniteEbN0_GivesExactAmplitudes)
+TEST(awgn_channel, InfiniteEbN0_ProducesExactAmplitudes)
 {
     const awgn_channel channel(std::numeric_limits<double>::infinity(), 0.5, 1);
     const std::vector<std::uint8_t> bits{ 0, 1, 1 };
@@ -210,7 +210,7 @@ TEST(awgn_channel, InfiniteEbN0_GivesExactAmplitudes)
     EXPECT_EQ(floats, (std::vector<float>{ 1, -1, -1 }));
 }
 
-TEST(awgn_channel, WrongParameters_AreRefused)
+TEST(awgn_channel, ParametersOutOfRange_AreRefused)
 {
     EXPECT_THROW(awgn_channel(2, 0, 1), std::invalid_argument);
     EXPECT_THROW(awgn_channel(2, 1.5, 1), std::invalid_argument);

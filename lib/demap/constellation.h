@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Constellations, bit interleaving, spreading and MODCODs of DVB-S2 and S2X: EN 302 307-1
- * and EN 302 307-2, 5.3.3, 5.4. */
+/* Constellations, bit interleaving, spreading and MODCODs of DVB-S2 and DVB-S2X: EN 302
+ * 307-1 and EN 302 307-2, 5.3.3 and 5.4. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_CONSTELLATION_H
 #define INCLUDED_GPUFEC_DEMAP_CONSTELLATION_H
@@ -51,7 +51,7 @@ struct modcod {
 //! Returns all MODCODs except those of VL-SNR frames.
 const std::vector<modcod>& modcods();
 //! Returns the constellation and the rate of a text such as "QPSK 1/2" or "8psk3/4", or
-//! nothing for other texts. The rate is not checked.
+//! nothing if \p text has another form. The function does not check the rate.
 std::optional<std::pair<std::string, std::string>> split_modcod(const std::string& text);
 //! Returns the MODCODs of VL-SNR frames: EN 302 307-2, table 18a.
 const std::vector<modcod>& vlsnr_modcods();

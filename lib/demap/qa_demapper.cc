@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the fast demapper against the reference, the reference against the definition of
- * LLRs, constellations, and the estimates of scale and Es/N0 with impairments. */
+/* Tests of the fast demapper against the reference, of the reference against the
+ * definition of LLRs, of the constellations, and of the estimates of scale and Es/N0 with
+ * impairments. */
 
 #include "demapper.h"
 #include "qa_support.h"
@@ -264,7 +265,8 @@ TEST(Constellation, EveryModcod_HasUnitEnergyAndAllColumns)
     EXPECT_EQ(count, 9u + 46);
     EXPECT_THROW(make_constellation("128apsk", "135/180", "short"),
                  std::invalid_argument);
-    // S2X includes all MODCODs of S2, and has further constellations for codes of S2.
+    // DVB-S2X includes all MODCODs of DVB-S2, and has further constellations for codes of
+    // DVB-S2.
     EXPECT_THROW(make_constellation("16apsk", "3/5", "normal", "dvbs2"),
                  std::invalid_argument);
     EXPECT_EQ(make_constellation("16apsk", "3/5", "normal", "dvbs2x").columns,

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Input of the tests of demappers. */
+/* Input symbols for the tests of demappers. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_DEMAP_QA_SUPPORT_H

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the mapping and demapping of π/2-BPSK: points, LLRs against their formula,
+/* Tests of the mapping and demapping of π/2-BPSK: points, LLRs against their formula,
  * estimates of Es/N0, outliers, and the lengths of VL-SNR frames. */
 
 #include "vlsnr.h"
@@ -229,7 +229,7 @@ TEST(Vlsnr, EveryFormat_LlrsAreNearTheirFormula)
     }
 }
 
-TEST(Vlsnr, OutliersAndBadValues_AreErased)
+TEST(Vlsnr, OutliersAndNotFiniteValues_AreErased)
 {
     const auto c = bpsk(false);
     const unsigned bits = 14976;

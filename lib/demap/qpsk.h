@@ -39,7 +39,7 @@ public:
 
     //! Converts \p count symbols to 2 · \p count soft values.
     void convert(const void* symbols, std::size_t count, std::int8_t* out);
-    //! Begins another stream.
+    //! Starts a new stream.
     void restart();
 
 private:

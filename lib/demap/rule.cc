@@ -13,8 +13,9 @@ namespace gr::gpufec::demap {
 
 namespace {
 
-// Returns ratio_of_moments() of the expected moments at Es/N0 \p ratio, for points of one
-// magnitude. The result differs from \p ratio, because the strongest symbols are erased.
+// Returns ratio_of_moments() of the expected moments at Es/N0 \p ratio, for
+// constellations whose points have one magnitude. The result differs from \p ratio,
+// because the strongest symbols are erased.
 double ratio_as_estimated(double ratio)
 {
     if (ratio > 8) {

@@ -16,7 +16,7 @@
  *    fourth powers. The sums are exact. The frame is divided into frame_parts parts with
  *    sums of their own, which reveal fading.
  * 3. The parts of symbols are scaled to a mean signal energy of 1 and quantised to 8
- *    bits. A symbol thus falls into a cell of a grid of 256 by 256.
+ *    bits. Each symbol thus lies in one cell of a grid of 256 by 256.
  * 4. The LLRs of a symbol are those of its cell's centre.
  * 5. For constellations with several radii, each cell also has an expected noise energy.
  *    If the mean over the frame contradicts an estimated level, another pass repeats
@@ -62,7 +62,7 @@ constexpr int steps_per_nat = 4;
 constexpr int max_steps = 15 * steps_per_nat;
 //! Levels of Es/N0, in steps of 1/4 dB from −10 to 30 dB.
 constexpr int first_level = -40, last_level = 120, levels = last_level - first_level + 1;
-//! Stands for a level that is to be estimated from the frame.
+//! Value for a level that the demapper estimates from the frame.
 constexpr int estimated = last_level + 1;
 //! Returns the level nearest to an Es/N0 in dB. A value that is not finite counts as
 //! 0 dB.
@@ -184,8 +184,8 @@ struct integer_rule {
     float factor = 0;          //!< scale that converts parts to integers
     std::uint32_t largest = 0; //!< energy, after scaling, above which a symbol is erased
 
-    //! Makes the rule from class \p c, which holds the upper quartile of \p all samples:
-    //! \p here samples lie in the class, and \p before samples lie below it.
+    //! Derives the rule from class \p c, which holds the upper quartile of \p all
+    //! samples: \p here samples lie in the class, and \p before samples lie below it.
     GPUFEC_DEMAP_BOTH static integer_rule
     of(std::uint32_t c, std::uint32_t before, std::uint32_t here, std::uint32_t all)
     {

@@ -81,7 +81,7 @@ std::vector<std::size_t> numbers(std::size_t first, std::size_t end)
 
 } // namespace
 
-TEST(DvbsPacketDecoder, StreamWithoutErrors_GivesEveryCompletePacket)
+TEST(DvbsPacketDecoder, StreamWithoutErrors_YieldsEveryCompletePacket)
 {
     std::mt19937 random(1);
     const auto sent = random_packets(300, random);
@@ -125,7 +125,7 @@ TEST(DvbsPacketDecoder, AnyBeginningAndSequence_GiveTheSamePackets)
     }
 }
 
-TEST(DvbsPacketDecoder, AnyPartsOfTheStream_GiveTheSameResult)
+TEST(DvbsPacketDecoder, StreamInPartsOfAnySize_YieldsTheSameResult)
 {
     std::mt19937 random(3);
     const auto sent = random_packets(100, random);
@@ -228,9 +228,9 @@ TEST(DvbsPacketDecoder, Slips_LoseOnlyDamagedPackets)
         bits.resize((bits.size() + 7) / 8 * 8);
         const auto r = decode(packed(bits));
         EXPECT_EQ(r.count.losses, 1u) << test;
-        // Number of packets that the slip does not affect: their last frame ends before
-        // the slip, or their first frame begins after the lost or inserted bits. A packet
-        // that begins or ends with an incomplete frame may still be corrected.
+        // Counts the packets that the slip does not affect: their last frame ends before
+        // the slip, or their first frame begins after the lost or inserted bits. A
+        // packet that begins or ends with an incomplete frame may still be corrected.
         auto expected = numbers(0, place / frame_bits - 11);
         const auto next = test % 4 < 2 ? place + slip : place;
         const auto later = numbers((next + frame_bits - 1) / frame_bits, count - 11);
@@ -285,7 +285,7 @@ TEST(DvbsPacketDecoder, InversionWithinTheStream_IsFollowed)
     EXPECT_EQ(right_packets(decode(frames), sent), expected);
 }
 
-TEST(DvbsPacketDecoder, ShortConstantAndNoisyStreams_GiveNoPackets)
+TEST(DvbsPacketDecoder, ShortConstantAndNoisyStreams_YieldNoPackets)
 {
     std::mt19937 random(9);
     EXPECT_TRUE(decode({}).out.empty());

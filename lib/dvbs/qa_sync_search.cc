@@ -150,7 +150,8 @@ TEST(SyncSearch, AtMostTenErrors_AreTolerated)
     for (const unsigned errors : { 10u, 11u }) {
         for (unsigned test = 0; test < 50; ++test) {
             const std::size_t begin = random() % frame_bits;
-            auto bits = frames_at(begin, 1, random); // frame 7 of the window is inverted
+            // Frame 7 of the window has an inverted sync byte.
+            auto bits = frames_at(begin, 1, random);
             bits.resize(begin + 11 * frame_bits + 8 + 7);
             bits.resize((bits.size() / frame_bits + 1) * frame_bits + 8);
             std::vector<std::size_t> places;

@@ -49,7 +49,8 @@ public:
         unsigned errors;            //!< number of wrong bits in the sync bytes
     };
 
-    //! \p max_errors is at most 31.
+    //! \p max_errors number of wrong bits, of 96, that a hypothesis may have; at most
+    //! 31.
     explicit sync_search(unsigned max_errors = default_max_errors);
 
     /*!
@@ -79,7 +80,7 @@ private:
     const unsigned d_max_errors;
     // A ring with one entry per frame of the window. An entry holds, for each place, the
     // number of bits by which the sync byte differs from 0x47. Place (8·kind + bit)·204 +
-    // byte stands for a frame that begins at this bit of this byte, under this kind of
+    // byte belongs to a frame that begins at this bit of this byte, under this kind of
     // additive sequence.
     std::vector<std::uint8_t> d_errors;
     std::vector<std::uint8_t> d_sums; // sums of d_errors over the window

@@ -356,7 +356,7 @@ std::string telemetry_receiver::verdict() const
         "markers are found, but no frame could be decoded by Reed-Solomon: ";
     return found + (d_fitting.empty()
                         ? "check code, interleaving, frame_bytes and randomiser"
-                        : d_fitting + " would decode it");
+                        : d_fitting + " would decode a frame");
 }
 
 } // namespace

@@ -93,7 +93,7 @@ located_frame frame_tracker::expected_at(const received_bits& bits,
     return expected;
 }
 
-// Passes the available frames to d_prepare, except frames that were passed before.
+// Passes the available frames to d_prepare, except those passed in earlier calls.
 void frame_tracker::prepare(const received_bits& bits)
 {
     if (d_options.ahead < 2 || d_at < d_prepared_end) {

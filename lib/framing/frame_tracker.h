@@ -64,7 +64,7 @@ struct tracker_counts {
  * A Reed-Solomon code that is not shortened is cyclic, and the sequence of the short
  * randomiser is a codeword. After a slip by whole symbols at the beginning of a frame,
  * the bytes are therefore a shifted codeword with few errors. Hence a corrected frame is
- * bad if the next marker is displaced by up to \c max_shift symbols.
+ * judged bad if the next marker is displaced by up to \c max_shift symbols.
  */
 class frame_tracker
 {

@@ -26,8 +26,8 @@ namespace gr::gpufec::framing {
  */
 std::vector<std::uint8_t> randomiser_sequence(const std::string& name, std::size_t bytes);
 
-//! XORs \p count bytes at \p bytes with \p sequence and each byte with \p more; 0xff
-//! complements the bits.
+//! XORs \p count bytes at \p bytes with \p sequence and each byte with \p more. A
+//! \p more of 0xff complements the bits.
 void randomise(std::uint8_t* bytes,
                const std::uint8_t* sequence,
                std::size_t count,

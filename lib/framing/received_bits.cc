@@ -108,7 +108,7 @@ void received_bits::push(const std::int8_t* values, std::size_t count)
 void received_bits::discard(std::uint64_t position)
 {
     // Moves the remaining bits only when more bits are discarded than remain, so that
-    // each bit is moved about once.
+    // each bit is moved about once on average.
     const auto before =
         std::min<std::uint64_t>(position - std::min(position, d_begin), d_count);
     const auto n = std::size_t(before) / unit * unit;
@@ -142,7 +142,7 @@ void received_bits::read_bytes(const orientation& o,
             to[i] = std::uint8_t((to[i] << 1 & even) | (to[i] >> 1 & odd));
         }
     } else if (o.swapped) {
-        // Pairs may cross byte boundaries.
+        // A pair of bits may extend over two bytes.
         unsigned before = first > 0 ? d_bytes[first - 1] : 0;
         const unsigned after =
             first + count < d_bytes.size() ? d_bytes[first + count] : 0;

@@ -384,7 +384,7 @@ TEST(Ccsds, MarkersInData_DoNotHideFrames)
     EXPECT_EQ(without(sent, { 0 }), received(framing, sent));
 }
 
-TEST(Ccsds, NoiseAndConstants_GiveNoFrames)
+TEST(Ccsds, NoiseAndConstants_YieldNoFrames)
 {
     std::mt19937 random(15);
     for (const auto* const code : { "none", "ccsds-223", "ccsds-239" }) {
@@ -454,7 +454,7 @@ TEST(Ccsds, WrongParameters_VerdictNamesThem)
     }
 }
 
-TEST(Ccsds, MarkersAtUnequalDistances_GiveNoVerdict)
+TEST(Ccsds, MarkersAtUnequalDistances_YieldNoVerdict)
 {
     const auto framing = framing_of("ccsds-223");
     telemetry sent(framing, 0, 1);
@@ -514,7 +514,7 @@ TEST(Ccsds, LdpcCodewords_AreOutputAlignedInRightPolarity)
     }
 }
 
-TEST(Ccsds, LdpcCodewordsWithoutMarker_AreKeptByTheFlywheel)
+TEST(Ccsds, LdpcCodewordsWithoutMarker_AreOutputByTheFlywheel)
 {
     const auto framing = framing_of("ar4ja-1024-4/5");
     telemetry sent(framing, 7, 34);
@@ -555,7 +555,7 @@ TEST(Ccsds, NoisyLdpcCodewords_AreFoundBelowTheThresholdOfTheCode)
     }
 }
 
-TEST(Ccsds, NoiseAsSoftValues_GivesNoFrames)
+TEST(Ccsds, NoiseAsSoftValues_YieldsNoFrames)
 {
     std::mt19937 random(21);
     std::normal_distribution<float> noise(0, 25);
@@ -576,7 +576,7 @@ TEST(Ccsds, NoiseAsSoftValues_GivesNoFrames)
     }
 }
 
-TEST(Ccsds, EveryInstructionSet_GivesTheSameFrames)
+TEST(Ccsds, EveryInstructionSet_FindsTheSameFrames)
 {
     const auto framing = framing_of("ccsds-223", 1115, 5);
     telemetry sent(framing, 5, 22);
@@ -590,7 +590,7 @@ TEST(Ccsds, EveryInstructionSet_GivesTheSameFrames)
 
 // Several threads decode frames in advance, including frames that the tracker then does
 // not use.
-TEST(Ccsds, SeveralThreads_GiveTheSameFrames)
+TEST(Ccsds, SeveralThreads_FindTheSameFrames)
 {
     auto framing = framing_of("ccsds-223", 223);
     framing.constellation = "qpsk";

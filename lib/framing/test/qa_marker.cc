@@ -250,7 +250,7 @@ TEST(ReceivedBits, DiscardedBits_LeaveTheOthersInPlace)
     }
 }
 
-TEST(ReceivedBits, DifferentialBits_AreDecodedAcrossPushes)
+TEST(ReceivedBits, DifferentialBitsInSeveralPushes_AreDecoded)
 {
     const auto sent = random_bytes(256, 31);
     bytes levels(sent.size());

@@ -42,7 +42,8 @@ void append(bytes& bits, const bytes& packed)
     unpack_bits(packed.data(), 0, 8 * packed.size(), bits.data() + old);
 }
 
-// CLTUs with idle sequences of alternating bits between them, one bit per byte.
+// A stream of CLTUs with idle sequences of alternating bits between them, one bit per
+// byte.
 struct uplink {
     std::vector<bytes> frames;
     std::vector<std::size_t> starts,
@@ -130,8 +131,8 @@ TEST(Telecommand, Randomiser_EqualsStandardSequence)
     for (std::size_t i = 0; i + 255 < bits.size(); ++i) {
         ASSERT_EQ(bits[i], bits[i + 255]);
     }
-    // The tail sequence of the code (128, 64) after the derandomiser, as given by
-    // 231.0-B-4, corrigendum 1.
+    // The tail sequence of the code (128, 64) after the derandomiser, as printed in
+    // corrigendum 1 of 231.0-B-4.
     auto tail = framing::tail_sequences(*find_ccsds_telecommand_code("tc-ldpc-128"))[0];
     framing::randomise(tail.data(), sequence.data(), tail.size());
     EXPECT_EQ(tail,
@@ -214,7 +215,7 @@ TEST(Telecommand, BchCltus_EqualThoseOfOtherEncoders)
     framing::randomise(second.data(),
                        framing::randomiser_sequence("telecommand", second.size()).data(),
                        second.size());
-    EXPECT_EQ(second[1], 123); // the spacecraft's number
+    EXPECT_EQ(second[1], 123); // the spacecraft identifier
     EXPECT_EQ(ccsds_encode_cltu(second.data(), second.size(), "tc-bch", "short"),
               of_hex("EB90FF429A5468E804BEF6688C29A63957C20255555555555556"
                      "C5C5C5C5C5C5C579"));
@@ -508,7 +509,7 @@ TEST(Telecommand, Noise_NumberOfFalseStartsFollowsFormula)
 
 // After a false start sequence the search continues at its second bit, which must still
 // be stored.
-TEST(Telecommand, NoiseInPieces_GivesTheSameFrames)
+TEST(Telecommand, NoiseInPieces_YieldsTheSameFrames)
 {
     for (const auto* const code : { "tc-bch", "tc-bch-detect" }) {
         auto framing = framing_of(code);

@@ -16,10 +16,10 @@ namespace gr::gpufec {
 
 namespace {
 
-/* The format, line by line: N M; the largest bit and check degree; N bit degrees; M
- * check degrees; N lists of checks; M lists of bits. Indices begin at 1, and lists may
- * be padded with zeros to the largest degree. Lists grow as they are read, so a wrong
- * size in the file costs no memory. */
+/* The format, line by line: N M; the largest bit degree and the largest check degree; N
+ * bit degrees; M check degrees; N lists of checks; M lists of bits. Indices begin at 1,
+ * and lists may be padded with zeros to the largest degree. Lists grow as they are read,
+ * so a wrong size in the file costs no memory. */
 class alist_reader
 {
 public:

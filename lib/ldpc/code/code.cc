@@ -21,7 +21,7 @@ namespace {
 
 constexpr unsigned group = 360; // number of bits per group: EN 302 307-1, 5.3.2
 // Largest number of bits that a parity_solver may find from a dense matrix. A matrix of
-// this size takes 8 MiB.
+// this size occupies 8 MiB.
 constexpr std::size_t max_put_off = 8192;
 
 bool is_normal(const std::string& frame_size)

@@ -76,7 +76,7 @@ public:
             bytes = std::max(
                 bytes,
                 single_codeword ? d_single_codeword.scratch_bytes(single_codeword->view())
-                                // enough for kernels with fewer lanes too
+                                // also sufficient for kernels with fewer lanes
                                 : scratch_bound(d_kernel, code));
         }
         for (unsigned i = 0; i < d_pool.threads(); ++i) {

@@ -514,8 +514,8 @@ private:
         extend(g.values);
     }
 
-    // Counts violated checks. With \p any, it stops after the first layer with a violated
-    // check.
+    // Counts violated checks. If \p any is set, stops after the first layer with a
+    // violated check.
     unsigned violated(bool any)
     {
         unsigned count = 0;

@@ -33,7 +33,8 @@ check_to_variable_without_stored_floats(float min1,
                                         float normalization)
 {
     // Fused multiply-adds have the CPU's results, because the product with \c decline is
-    // exact, and the product with \c normalization is exact or 0 is subtracted from it.
+    // exact, and either the product with \c normalization is exact or 0 is subtracted
+    // from the product.
     const auto after = [decline, normalization](float m, float next, float twice) {
         const float near = __saturatef(fmaf(__fsub_rn(next, m), -decline, 0.5f));
         return __saturatef(fmaf(m, normalization, -__fmul_rn(twice, near)));

@@ -26,7 +26,7 @@ struct layer_flags {
           last_of_phase(head & chain_table::last_of_phase)
     {
     }
-    // Reads the flags as signs and highest exponent bits of two 16-bit floats. This takes
+    // Reads the flags as signs and highest exponent bits of two 16-bit floats. This needs
     // one instruction for two flags, while the compiler generates three for each flag.
     __device__ static layer_flags of_halves(std::uint32_t head)
     {

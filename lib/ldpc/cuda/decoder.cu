@@ -203,9 +203,9 @@ private:
 
 // Returns the default number of codewords per batch. The host memory of all slots stays
 // within page_locked_bytes, unless a batch would then be smaller than a wave. Input in
-// memory of the device takes no host memory, so batches are larger then. The number
-// is a multiple of a wave if possible. In a wave, each multiprocessor has one block with
-// two codewords.
+// memory of the device occupies no host memory, so batches are larger then. The number of
+// codewords is a multiple of a wave if possible. In a wave, each multiprocessor has one
+// block with two codewords.
 std::size_t traits::cuda_batch(const setup& s, const run_options& run, int device)
 {
     cuda::select(device);
@@ -221,9 +221,9 @@ std::size_t traits::cuda_batch(const setup& s, const run_options& run, int devic
         return capacity / wave * wave;
     }
     // A batch of half a wave or more takes as long as a whole wave. The batch is
-    // therefore a whole wave, which may take up to twice page_locked_bytes. Symbols take
-    // more memory than LLRs. With symbols, all slots may take up to 224 MiB, because an
-    // input buffer that is read in place may have up to 256 MB.
+    // therefore a whole wave, which may occupy up to twice page_locked_bytes. Symbols
+    // need more memory than LLRs. With symbols, all slots may occupy up to 224 MiB,
+    // because an input buffer that is read in place may have up to 256 MB.
     if (2 * capacity >= wave ||
         (s.symbols && fit(7 * cuda::page_locked_bytes / 2) >= wave)) {
         return wave;

@@ -35,8 +35,8 @@ struct device_layer {
 
 /* Tables of a code. The word of an edge has the index of its variable node in the bits
  * below round_shift, and its round (layer_plan.h) above. A layer has the first edges of
- * all checks, then the second ones and so on. Where a check has fewer edges than others,
- * the word is \c nothing. Messages have the same order. */
+ * all checks, then the second edges of all checks, and so on. Where a check has fewer
+ * edges than others, the word is \c nothing. Messages have the same order. */
 struct code_tables {
     const std::uint32_t* edges;
     const device_layer* layers;

@@ -434,7 +434,7 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
                                         unstructured_int8x2::flag_words);
     };
     // Four or more warps are rounded down to a multiple of four, so that each of a
-    // multiprocessor's four schedulers has equally many.
+    // multiprocessor's four schedulers has the same number of warps.
     const auto warps = std::min(v.max_warps, made.max_units());
     const auto max_warps = warps < 4 ? std::min(warps, 2u) : warps / 4 * 4;
     std::vector<unstructured_table::step> steps;

@@ -265,8 +265,8 @@ void frame_judge::judge_format()
 }
 
 // Decodes the sample with the values \p nats. Counts the valid frames, and compares the
-// count with that of the declared input. If it is larger by at least half the number of
-// frames tried, logs the advice \p mend and returns true.
+// count with that of the declared input. If the count is larger by at least half the
+// number of tested frames, logs the advice \p mend and returns true.
 bool frame_judge::better(const ldpc_code& code,
                          const std::vector<float>& nats,
                          unsigned positive_bit,

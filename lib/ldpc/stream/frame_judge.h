@@ -37,7 +37,7 @@ namespace gr::gpufec::ldpc {
 class frame_judge : public input_judge
 {
 public:
-    //! For symbols, select() takes an index into \p constellations.
+    //! For symbols, select() accepts an index into \p constellations.
     frame_judge(const ldpc_options& options,
                 const decoder_hooks& hooks,
                 const std::vector<demap::constellation>& constellations = {});

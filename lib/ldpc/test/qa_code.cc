@@ -254,7 +254,7 @@ TEST(ldpc_code, RedundantChecks_DoNotReduceMessage)
     EXPECT_EQ(ldpc_code::from_alist(twice, "twice").k(), 2u);
 }
 
-TEST(ldpc_code, BadAlist_IsRefusedWithLineNumber)
+TEST(ldpc_code, InvalidAlist_IsRefusedWithLineNumber)
 {
     const auto replaced = [](const std::string& from, const std::string& to) {
         auto text = hamming;

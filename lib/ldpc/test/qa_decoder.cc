@@ -93,7 +93,7 @@ TEST(ldpc_decoder, MessagePositionsInAnyOrder_MessageIsInThatOrder)
     }
 }
 
-TEST(ldpc_decoder, EveryFormatAndPrecision_Decodes)
+TEST(ldpc_decoder, FramesInEveryFormatAndPrecision_Decode)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "2/3"), qa::regular_code(504, 252, 7) };
@@ -227,7 +227,7 @@ TEST(ldpc_decoder, BorrowedInput_DecodesAsPushed)
     }
 }
 
-TEST(ldpc_decoder, PartialBatch_IsSubmittedWhenDue)
+TEST(ldpc_decoder, PartialBatch_IsSubmittedAfterMaxLatency)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "8/9") };
@@ -252,7 +252,7 @@ TEST(ldpc_decoder, PartialBatch_IsSubmittedWhenDue)
 
 // A thread decodes these codewords one at a time, so that the default batch need not fill
 // the lanes of a vector.
-TEST(ldpc_decoder, SingleCodewordKernel_ChoosesSmallBatch)
+TEST(ldpc_decoder, SingleCodewordKernel_HasSmallDefaultBatch)
 {
     const auto batch = [](auto&& change) {
         ldpc_options o;
@@ -327,7 +327,7 @@ TEST(ldpc_decoder, IncompleteFrame_IsDropped)
     EXPECT_EQ(out, qa::pack(frames[0].bits, frames[0].bits.size()));
 }
 
-TEST(ldpc_decoder, BadOptions_AreRefused)
+TEST(ldpc_decoder, InvalidOptions_AreRefused)
 {
     ldpc_options good;
     good.codes = { ldpc_code::dvbs2("short", "8/9") };

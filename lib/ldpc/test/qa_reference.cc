@@ -96,7 +96,7 @@ TEST(ldpc_reference, FrameTooNoisyForMinSum_DecodesBySumProduct)
     EXPECT_GT(r.unsatisfied, 0u);
 }
 
-TEST(ldpc_reference, FloatCheck_EqualsHandComputation)
+TEST(ldpc_reference, FloatCheckNode_EqualsHandComputation)
 {
     std::istringstream text("5 1\n1 5\n1 1 1 1 1\n5\n1\n1\n1\n1\n1\n1 2 3 4 5\n");
     const auto code = ldpc_code::from_alist(text, "one check");

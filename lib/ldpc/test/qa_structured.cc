@@ -412,7 +412,7 @@ TEST(ldpc_base_matrix, BadText_IsRefusedWithLineNumber)
               "");
 }
 
-TEST(ldpc_positions, BadPositions_AreRefused)
+TEST(ldpc_positions, InvalidPositions_AreRefused)
 {
     const auto code = ldpc_code::standard("wifi", "648", "1/2");
     using list = std::vector<std::uint32_t>;

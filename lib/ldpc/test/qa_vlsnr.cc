@@ -79,7 +79,7 @@ bool pull(ldpc_decoder& decoder, std::size_t bytes, bool soft, outcome& o)
     return n > 0;
 }
 
-// Pushes frames of any kind of item in chunks of random sizes.
+// Pushes frames of symbols or of LLRs in chunks of random sizes.
 template <class Items>
 outcome decode(ldpc_decoder& decoder,
                const stream& s,
@@ -218,7 +218,7 @@ TEST(VlsnrDecoder, CudaBackend_DecodesAsOnCpu)
     expect_same(decode(*ldpc_decoder::make(s.options), s, s.frames, 2), expected);
 }
 
-TEST(VlsnrDecoder, WrongOptions_AreRefused)
+TEST(VlsnrDecoder, OptionsOutsideVlSnr_AreRefused)
 {
     const auto s = make_stream(0);
     const auto refused = [&](auto change) {

@@ -55,7 +55,8 @@ public:
      *
      * \param bits decoded bits, packed, most significant first
      * \param first index in \p bits of the first bit of the first step, which begins a
-     *        puncturing period; at least K−1, because the K−1 bits before are read too
+     *        puncturing period; at least K−1, because the K−1 bits before it are read,
+     *        too
      * \param values int8 soft values of the steps; positive means bit 0
      * \param steps number of steps
      * \param each if not nullptr, receives the count of each step

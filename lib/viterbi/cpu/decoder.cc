@@ -342,7 +342,7 @@ private:
             lanes.bits[l] = reinterpret_cast<std::uint8_t*>(memory.output + at);
         }
         for (auto l = busy; l < d_lanes.lanes; ++l) {
-            // Idle lanes decode the row of lane 0 as well, but write no output.
+            // Idle lanes decode the row of lane 0, too, but write no output.
             lanes.soft[l] = lanes.soft[0];
         }
         d_lanes.decode(d_trellis, lanes, scratch);
@@ -370,8 +370,8 @@ traits::decoder traits::make_cpu(const setup& s,
 }
 
 // Returns the default number of parallel blocks per batch: about four groups of max_lanes
-// blocks per thread, so that threads share the work evenly. More would increase the
-// latency.
+// blocks per thread, so that threads share the work evenly. More blocks would increase
+// the latency.
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     const std::size_t blocks = 4 * std::max(1u, threads) * max_lanes;

@@ -218,8 +218,8 @@ private:
     // Words of 16 bits of a lane's path. write_bits() reads 64 bits at once.
     static std::size_t path_words(unsigned window) { return (window + H) / 16 + 4; }
 
-    // Returns by how many stages the first strip is shorter than H. The last strip ends
-    // with the window.
+    // Returns H minus the number of stages in the first strip. The last strip ends with
+    // the window.
     static unsigned skipped(unsigned window) { return (H - window % H) % H; }
 
     void costs(const std::int8_t* soft, unsigned t, branch_costs<max_words>& c) const

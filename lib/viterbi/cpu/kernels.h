@@ -13,7 +13,7 @@
 namespace gr::gpufec::viterbi {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-              "words of bits are written as bytes");
+              "words of bits are copied to bytes, lowest byte first");
 
 constexpr unsigned max_lanes = 32;
 

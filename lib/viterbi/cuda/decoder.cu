@@ -209,7 +209,7 @@ std::size_t host_bytes(const setup& s)
 } // namespace
 
 // Returns the default number of parallel blocks per batch, at least those of one work
-// item. All slots together fit host_bytes() and a quarter of the device's free memory.
+// item. All slots together fit in host_bytes() and a quarter of the device's free memory.
 std::size_t traits::cuda_batch(const setup& s, const run_options& run, int device)
 {
     select(device);

@@ -110,8 +110,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     const std::uint32_t pair = blockIdx.x * 32 + lane;
     const unsigned states = N ? N : l.states;
     const unsigned half = states / 2 * 32;
-    // Stage t of a strip reads buffer t % 2. H is even, so the next strip starts with
-    // buffer 0 too.
+    // Stage t of a strip reads buffer t % 2. H is even, so the next strip also starts
+    // with buffer 0.
     const auto metrics = [&](unsigned t) { return shared + lane + t % 2 * states * 32; };
     // The smallest path metrics that each warp finds at the end of a strip: one word per
     // warp and lane. If they are not separate, they overwrite buffer 1, which is unused

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The kernels with all path metrics in registers, for the codes of common standards: a
- * forward and a traceback kernel for many parallel blocks, and a kernel that does both
- * (fused) for few. register_trellis.cuh defines lane, strip and round; LB is the binary
- * logarithm of the number of lanes per pair. */
+ * forward and a traceback kernel for many parallel blocks, and a fused kernel, which does
+ * both, for few blocks. register_trellis.cuh defines lane, strip and round; LB is the
+ * binary logarithm of the number of lanes per pair. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_KERNEL_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_KERNEL_CUH
@@ -195,7 +195,7 @@ constexpr unsigned traceback_threads = 128;
 
 //! Traceback kernel for many blocks: each thread traces back a block, and reads only the
 //! survivor words on its path. Prefetching all survivors takes longer (K=9: 1.16 instead
-//! of 0.55 ms), above all beside other batches
+//! of 0.55 ms), above all while other batches run
 //! (docs/decisions/2026-11-28-viterbi-traceback.md).
 template <class Code, unsigned LB>
 __global__ void __launch_bounds__(traceback_threads)

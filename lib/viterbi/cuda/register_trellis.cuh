@@ -110,7 +110,7 @@ public:
                   "metrics need H = 2");
 
     GPUFEC_HOST_DEVICE static constexpr unsigned
-    rotated(unsigned s, unsigned by) // left, in `memory` bits
+    rotated(unsigned s, unsigned by) // to the left, within `memory` bits
     {
         by %= memory;
         return (s << by | s >> (memory - by)) & (Code::states - 1);

@@ -15,7 +15,7 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Returns soft value \p index of int8 or packed4 input. A byte of packed4 has two
+//! Returns soft value \p index of int8 or packed4 input. A byte of packed4 holds two
 //! values, the first in the high nibble. A packed −8 becomes −7; an int8 of −128 stays
 //! −128.
 inline std::int8_t soft_value(const std::byte* input, std::size_t index, bool packed4)

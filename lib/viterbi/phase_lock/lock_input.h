@@ -17,8 +17,8 @@
 namespace gr::gpufec::viterbi {
 
 /*!
- * \brief The soft values of a stream, on their way to the inner decoder, which decodes
- * the current segment.
+ * \brief A buffer of soft values before the inner decoder, which decodes the current
+ * segment of the stream.
  *
  * Values are buffered until the inner decoder has accepted all of them. Then input can
  * pass through: it goes to the inner decoder directly, which copies it to its slots or

@@ -54,7 +54,7 @@ public:
 
 private:
     // Returns the count of the last sign_error_counts::steps(size) steps before step
-    // `end`, from `made` if `made` has the count, or else by re-encoding.
+    // `end`, from `made` if `made` contains the count, or else by re-encoding.
     reencoder::sign_count sample(lock_segment& s,
                                  unsigned size,
                                  std::uint64_t end,

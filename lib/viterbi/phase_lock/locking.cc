@@ -187,7 +187,7 @@ void locking_viterbi_decoder::open(unsigned which)
     d_inner_finished = false;
 }
 
-// Returns the number of values that were taken but not yet searched or decoded.
+// Returns the number of values that were accepted but not yet searched or decoded.
 std::size_t locking_viterbi_decoder::ahead() const
 {
     const auto seen =

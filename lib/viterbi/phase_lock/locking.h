@@ -143,8 +143,8 @@ private:
     };
 
     // Calls take(number of items taken so far, maximum number to take now) until `count`
-    // items are taken, no more fit, or take() returns 0. Returns the number of items
-    // taken.
+    // items are accepted, no more fit, or take() returns 0. Returns the number of
+    // accepted items.
     template <class Take>
     std::size_t take_items(std::size_t count, Take&& take)
     {

@@ -40,7 +40,7 @@ bool locking_viterbi_decoder::search()
         windows = 1 + (end - d_next_window - window) / stride;
         windows = std::min(windows, d_search.windows_at_once());
     } else if (d_finishing) {
-        // No more input follows, so an incomplete window is searched too.
+        // No more input follows, so an incomplete window is searched, too.
         windows = end > d_next_window ? 1 : 0;
         if (windows == 0) {
             if (d_state == state::doubting) {

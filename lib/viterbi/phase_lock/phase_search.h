@@ -65,7 +65,7 @@ public:
     //! Returns the number of soft values in a window.
     std::size_t window() const { return d_window; }
     //! Returns the number of values from the beginning of one window to the beginning of
-    //! the next. Up to 16 hypotheses, windows overlap by 1/16. For more hypotheses,
+    //! the next. With up to 16 hypotheses, windows overlap by 1/16. With more hypotheses,
     //! values between windows (3/4 of a window) are skipped to save work.
     std::size_t stride() const
     {

@@ -62,7 +62,7 @@ public:
     //! all others become 0.
     virtual void read_values(std::uint64_t /*first*/, std::size_t, std::int8_t*) const {}
     //! Pushes int8 values in place of the declared format, which must not be packed4.
-    //! Returns the number of values taken.
+    //! Returns the number of accepted values.
     virtual std::size_t push_quantised(const std::int8_t*, std::size_t) { return 0; }
     //! Returns the number of items in the open batch. If borrowing begins within a
     //! stream, the borrowed items must begin with the items of the open batch.

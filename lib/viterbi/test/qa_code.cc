@@ -72,7 +72,7 @@ TEST(conv_code, DecimalPolynomials_RefusalNamesOctal)
     }
 }
 
-TEST(conv_code, ReversedOrDecimalPolynomials_GiveWarning)
+TEST(conv_code, ReversedOrDecimalPolynomials_CauseWarning)
 {
     const auto doubt = [](int K, const std::vector<int>& p) {
         return conv_code(K, p).doubt();
@@ -110,7 +110,7 @@ TEST(conv_code, PolynomialsOfGrFec_AreReversed)
     EXPECT_NE(error_of([] { polynomials_from_gr_fec({ 1, 1 }, 33); }), "");
 }
 
-TEST(conv_code, BadPuncturing_IsRefused)
+TEST(conv_code, InvalidPuncturing_IsRefused)
 {
     const std::vector<int> p{ 0171, 0133 };
     for (const char* pattern : { "1",
@@ -363,7 +363,7 @@ TEST(block_layout, Windows_CoverEveryFrameOnce)
     }
 }
 
-TEST(block_layout, BadLengths_AreRefused)
+TEST(block_layout, LengthsOutOfRange_AreRefused)
 {
     const conv_code code(7, { 0171, 0133 });
     const auto error = [&](termination ends, unsigned frame, unsigned D, unsigned L) {
@@ -381,7 +381,7 @@ TEST(block_layout, BadLengths_AreRefused)
 
 // Table II of Peng, Liu, Hou and Zhao (2016) classifies states by the output words (α, β,
 // γ, θ) of their butterflies.
-TEST(pbvd_layout, CodeOfPaper_HasGroupsOfPaper)
+TEST(pbvd_layout, CodeOfPublishedTable_HasPublishedGroups)
 {
     using words = std::array<unsigned, 4>;
     const std::map<words, std::set<unsigned>> table{

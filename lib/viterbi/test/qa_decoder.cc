@@ -185,7 +185,7 @@ TEST(viterbi_decoder, NewLatency_AppliesToWaitingBatch)
     EXPECT_FALSE(decoder->due());
 }
 
-TEST(viterbi_decoder, Item_MapsToItsInformationBit)
+TEST(viterbi_decoder, SoftValue_MapsToItsInformationBit)
 {
     const conv_code code(7, { 0171, 0133 }, "101,110");
     const auto stream = viterbi_decoder::make(options(code));
@@ -242,7 +242,7 @@ TEST(viterbi_decoder, NoisyStream_EstimatesErrorRate)
     EXPECT_NEAR(sum / batches, truth, 0.1 * truth);
 }
 
-TEST(viterbi_decoder, BadOptions_AreRefused)
+TEST(viterbi_decoder, InvalidOptions_AreRefused)
 {
     const conv_code code(7, { 0171, 0133 });
     const auto error = [&](auto&& change) -> std::string {
@@ -291,7 +291,7 @@ TEST(viterbi_decoder, AutomaticBackend_IsLogged)
         << lines[0];
 }
 
-TEST(viterbi_decoder, CudaWithoutDevice_IsAnError)
+TEST(viterbi_decoder, CudaWithoutDevice_IsRefused)
 {
     auto o = options(conv_code(7, { 0171, 0133 }));
     o.backend = backend::cuda;

@@ -576,8 +576,8 @@ TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
                 EXPECT_EQ(where % 2, as_before ? 0u : 1u);
                 EXPECT_GE(find(got.bits, &first.bits[100], 19000), 0);
                 EXPECT_GE(find(got.bits, &second.bits[300], 19000), 0);
-                // The first and last 30 bits are not compared, because the noise beside
-                // them causes errors.
+                // The first and last 30 bits are not compared, because the noise before
+                // and after the frame causes errors.
                 EXPECT_GE(find(got.bits, &frame.bits[30], 340), 0);
                 // Values between the end of a lock and the failed check are decoded
                 // twice. The limit is 4000 bits for both locks and the frame.
@@ -591,7 +591,7 @@ TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
     }
 }
 
-TEST(viterbi_lock, NoiseConstantsAndOtherCodes_GiveNoLock)
+TEST(viterbi_lock, NoiseConstantsAndOtherCodes_CauseNoLock)
 {
     viterbi_options o{ conv_code::preset("dvb_1_2") };
     o.lock_constellation = "qpsk";

@@ -356,7 +356,7 @@ bits_and_statistics(const viterbi_options& o, const std::vector<Item>& items)
     return { bits, statistics };
 }
 
-TEST(viterbi_decoder, NegatedInputWithOtherPositiveBit_GivesSameOutput)
+TEST(viterbi_decoder, NegatedInputWithOtherPositiveBit_DecodesAlike)
 {
     using t = termination;
     for (const auto& preset : conv_presets()) {
@@ -398,7 +398,7 @@ TEST(viterbi_decoder, NegatedInputWithOtherPositiveBit_GivesSameOutput)
 
 // If positive_bit is wrong, a transparent code decodes to inverted bits, and the input of
 // any other code looks like noise.
-TEST(viterbi_decoder, WrongSign_InvertsOrLooksLikeNoise)
+TEST(viterbi_decoder, WrongPositiveBit_InvertsBitsOrLooksLikeNoise)
 {
     const auto decode = [](const conv_code& code, unsigned positive_bit) {
         auto o = options(code);

@@ -304,7 +304,7 @@ def in_tool(mend):
         return (f'--modcod "{value}"' if " " in value else f"--{name} {value}")
     mend = re.sub(r'(\w+)=(?:"([^"]*)")?', option, mend)
     mend = re.sub(r"\b(frame|soft)_(size|input)\b", r"--\1-\2", mend)
-    return mend.replace("Multiply them by", "Use --llr-factor")
+    return mend.replace("multiply them by", "use --llr-factor")
 
 
 def by_tool(decoder, values, arguments):

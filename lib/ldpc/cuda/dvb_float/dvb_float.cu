@@ -186,8 +186,8 @@ make_dvb_float_plan(const ldpc_code& code, const message_rule& rule, bool, int d
         }
         v.form.shared_groups =
             unsigned((capacity - bytes_for(0, 0)) / chain_table::bytes);
-        // Parity bits are loaded through the shared memory of the groups, which has to
-        // hold the parity bits of eight threads.
+        // Parity bits are loaded through the shared memory of the groups, which must hold
+        // the parity bits of eight threads.
         if ((v.form.shared_groups < groups && v.form.max_external == 0) ||
             v.form.shared_groups * chain_table::group < 8 * code.q()) {
             continue;

@@ -53,7 +53,7 @@ class layered_float_kernel
     using check_record = record<edges, Int16, pitch>;
 
     // The table of edges, and the bits that pass between threads, are in shared memory if
-    // they fit there beside the posteriors.
+    // they fit there in addition to the posteriors.
     static constexpr bool shared_table = External > 1 || MessageEdges <= 20;
     using entry = chain_entry<MessageEdges>;
     // The number of layers whose records are fetched ahead.

@@ -35,7 +35,7 @@ struct record<Edges, true, Pitch> {
     // The first word has the first magnitude in its lower half and the second in its
     // upper half. Magnitudes are at most 511. The lower half also has the index of the
     // edge with min1, multiplied by place_unit. Signs and posterior follow, in the halves
-    // of one word if they fit, else in a word each.
+    // of one word if they fit, otherwise in two words.
     static constexpr bool narrow = Edges <= 16;
     using vector = std::conditional_t<narrow, uint2, uint4>;
     // Distance in words between the records of adjacent threads.

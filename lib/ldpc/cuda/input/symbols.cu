@@ -4,9 +4,9 @@
 /* Demapping of frames on the device. A level is a quantised Es/N0. A table has the LLRs
  * of all cells of the I/Q plane for one constellation and level (demap/rule.h). One
  * kernel samples each frame to find its scale, and another sums its moments. Then each
- * pass chooses levels, makes tables and demaps frames. Constellations with rings take
- * several passes. The file is compiled without fused multiply-adds, so that doubles are
- * the same as on the CPU. */
+ * pass chooses levels, makes tables and demaps frames. Constellations with several radii
+ * need several passes. The file is compiled without fused multiply-adds, so that doubles
+ * are the same as on the CPU. */
 
 #include "ldpc/cuda/steps.cuh"
 #include "ldpc/model/value_types.h"
@@ -508,7 +508,7 @@ struct symbol_demapper::memory {
                     what);
     }
 
-    const bool refines; // whether any constellation takes several passes
+    const bool refines; // whether any constellation needs several passes
     const std::uint32_t words;
     const demap::symbol_format format;
     const ldpc_precision precision;

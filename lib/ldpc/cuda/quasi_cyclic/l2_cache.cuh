@@ -15,7 +15,7 @@ namespace quasi_cyclic {
 
 // Loads and stores that bypass the L1 cache. From compute capability 8.0 on, they mark
 // 70 % of the lines to be evicted last from the L2 cache
-// (docs/decisions/2026-11-24-quasi-cyclic-ldpc-kernel.md has the speeds).
+// (docs/decisions/2026-11-24-quasi-cyclic-ldpc-kernel.md lists the speeds).
 class l2_resident
 {
 public:
