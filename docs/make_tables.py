@@ -264,9 +264,22 @@ def viterbi_rates():
                   "G stages/s", "host to host", "stream", "latency, µs"], rows)
 
 
-def vlsnr_float():
-    row, = load("dvbs2-error-rates.json", "vlsnr-short-4-15-float-epyc")["rows"]
+def vlsnr_frames(name):
+    """Returns the figure of a run with one MODCOD: its wrong frames and the number of frames."""
+    row, = load("dvbs2-error-rates.json", name)["rows"]
     return f"{row['wrong']} of {row['frames']:,}"
+
+
+def vlsnr_offsets():
+    runs = [load("dvbs2-error-rates.json", f"vlsnr-offset-{name}-epyc")["rows"]
+            for name in ("int8", "1-4", "1-3", "5-12", "declining")]
+    lines = []
+    for rows in zip(*runs):
+        size, _, code = rows[0]["modcod"].rsplit(" ", 2)
+        lines.append([f"`{size}` {code}", f"{rows[0]['esn0_db']:.2f} dB"] +
+                     [f"{row['wrong']} ({row['mean_iterations']:.1f})" for row in rows])
+    return table(["code", "Es/N0", "int8, default", "float, 1/4 nat", "int16, 1/3 nat",
+                  "int16, 5/12 nat", "float, default"], lines)
 
 
 def vlsnr_error_rates():
@@ -611,7 +624,9 @@ TABLES = {"readme steps": readme_steps, "arm64 instructions": arm64_instructions
           "dvbs packets": lambda: dvbs_packets(table_of(dvbs_run(), "packets")),
           "dvbs leandvb": dvbs_leandvb, "recordings": recordings, "ccsds core": ccsds_core,
           "viterbi rates": viterbi_rates,
-          "vlsnr error rates": vlsnr_error_rates, "vlsnr float": vlsnr_float,
+          "vlsnr error rates": vlsnr_error_rates, "vlsnr offsets": vlsnr_offsets,
+          "vlsnr float": lambda: vlsnr_frames("vlsnr-short-4-15-float-epyc"),
+          "vlsnr int16": lambda: vlsnr_frames("vlsnr-short-4-15-offset-epyc"),
           "dvbs speed": dvbs_speed, "dvbs sent": dvbs_sent,
           "dvbs processor": lambda: dvbs_run()["device"]["processor"],
           "gr-fec kernels": gr_fec_kernels,
