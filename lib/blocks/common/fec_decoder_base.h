@@ -63,8 +63,8 @@ public:
             const int all = values(d_frame_size);
             decode(in, std::min({ all, frame_values(), d_there }), d_frame_size, bits);
         }
-        // async_decoder also packs the bits that were not decoded. Without zeros, these
-        // would be bits of the previous PDU.
+        // async_decoder also packs the bits of a PDU that was not decoded. The bits are
+        // cleared, because they would otherwise be those of the previous PDU.
         for (auto n = d_accepted ? d_frame_size : 0; n < expected && !asked.output; ++n) {
             bits[n] = 0;
         }
@@ -153,7 +153,8 @@ public:
         } catch (const std::invalid_argument& error) {
             reason = error.what();
         } catch (const std::bad_alloc&) {
-            reason = "not enough memory for frames of " + std::to_string(bits) + " bits";
+            reason =
+                "memory does not suffice for frames of " + std::to_string(bits) + " bits";
         }
         d_accepted = reason.empty();
         d_refused = !d_accepted && derived;
@@ -168,11 +169,12 @@ public:
             return true;
         }
         if (derived && !std::exchange(d_told, true)) {
-            this->d_logger->warn(
-                "a PDU or packet has {} soft values: {}. It is not decoded: its output "
-                "is empty, or zeros if gr-fec sends bits nevertheless (reported once)",
-                value_range(untrimmed, bits < 0),
-                reason);
+            this->d_logger->warn("a PDU or packet has {} soft values: {}. It is not "
+                                 "decoded, and its output is empty, or zeros if gr-fec "
+                                 "sends bits nevertheless. Further such PDUs or "
+                                 "packets are not reported",
+                                 value_range(untrimmed, bits < 0),
+                                 reason);
         }
         if (!derived || bits < 0) {
             return false;
@@ -221,7 +223,7 @@ private:
                                    std::stoi(gr::minor_version()) >= 10;
         return result;
     }
-    // Rounds or truncates a number of bits in the way of the installed gr-fec.
+    // Rounds or truncates a number of bits as the installed gr-fec does.
     static std::int64_t cut(double bits)
     {
         return rounds() ? std::lround(bits) : std::int64_t(bits + 1e-6);

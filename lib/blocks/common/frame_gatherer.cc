@@ -31,9 +31,11 @@ bool frame_gatherer::on_tag(const tag_t& tag)
         d_lengths.push_back({ tag.offset, std::uint64_t(items) });
     } else {
         ++d_ignored;
-        warn_once(d_warned_of_length,
-                  "ignoring tags without a length of at least 1; the first holds " +
-                      pmt_text(tag.value));
+        warn_once(
+            d_warned_of_length,
+            "ignoring length tags whose value is not a length of at least 1; the first "
+            "value is " +
+                pmt_text(tag.value));
     }
     return true;
 }
@@ -54,11 +56,11 @@ std::size_t frame_gatherer::next(std::uint64_t first, std::size_t count)
     if (!d_lengths.empty() && d_lengths.front().item == first) {
         if (d_open && d_count > 0) {
             warn_once(d_warned_of_overlap,
-                      "a length tag is inside a frame, which ends there");
+                      "a length tag is inside a frame; the frame ends at the tag");
             d_complete = true;
             return 0;
         }
-        do { // if an item has several tags, the last one counts
+        do { // if an item has several tags, the last one is used
             d_missing = d_lengths.front().items;
             d_lengths.pop_front();
         } while (!d_lengths.empty() && d_lengths.front().item == first);
@@ -116,7 +118,7 @@ std::size_t frame_gatherer::whole(std::uint64_t first, std::size_t count)
 void frame_gatherer::end()
 {
     if (d_open && !d_complete) {
-        warn_once(d_warned_of_end, "the input ends within a frame");
+        warn_once(d_warned_of_end, "the input ends within a frame, which is incomplete");
         d_complete = true;
     }
 }

@@ -14,7 +14,7 @@ namespace {
 
 struct input_kind {
     const char* name;
-    llr_format format; // of LLRs
+    llr_format format; // format of the LLRs
     ldpc_symbols symbols;
     std::size_t item_bytes;
 };
@@ -65,8 +65,8 @@ struct code_list {
 };
 
 // Returns the constellation of the first frame, then its variants for the other code
-// rates. With ACM, all other constellations follow. They are the constellations of VL-SNR
-// frames if the first frame is a VL-SNR frame.
+// rates. With ACM, all other constellations follow: those of VL-SNR frames if the first
+// frame is a VL-SNR frame, otherwise those of ordinary frames.
 std::vector<ldpc_constellation>
 constellations_of(const std::string& standard, const ldpc_constellation& first, bool acm)
 {
@@ -103,7 +103,7 @@ code_names named_code(const gpu_ldpc_dvbs2_options& given)
     if (modcod && symbols != "qpsk" && symbols != modcod->first) {
         refuse("rate",
                '"' + given.rate + '"',
-               "constellation is \"" + given.constellation + "\", which contradicts it");
+               "this MODCOD contradicts constellation \"" + given.constellation + '"');
     }
     const auto name = ldpc_code::standard(given.standard,
                                           given.frame_size,
@@ -158,20 +158,21 @@ void check_ppdu(const gpu_ldpc_dvbs2_options& given)
     }
 }
 
-// Returns whether a stream of symbols can have frames of both sizes. There are no symbols
-// of medium frames.
+// Returns whether a stream of symbols can have frames of both sizes. Medium frames are
+// not sent as symbols.
 bool suits(const std::string& size, const std::string& first)
 {
     return size != "medium" && demap::is_vlsnr(size) == demap::is_vlsnr(first);
 }
 
-// Returns the code of the first frame, then those that tags and set_code() can select.
+// Returns the code of the first frame, followed by the codes that tags and set_code() can
+// select.
 code_list codes_of(const gpu_ldpc_dvbs2_options& given, const code_names& names)
 {
     const bool from_file = !given.code_file.empty();
     const bool has_rule = std::holds_alternative<std::string>(given.message_positions);
-    // A rule also applies to named codes. If there are any, the code of a standard
-    // accepts a rule, and ignores it.
+    // The rule message_positions also applies to named codes. If there are named codes, a
+    // standard's code accepts the rule and ignores it.
     const bool ignored = !from_file && has_rule && !given.named_codes.empty();
     code_list list;
     list.add(from_file ? given.code_file : names.frame_size + " " + names.rate,
@@ -231,17 +232,17 @@ ldpc_options decoder_options(const gpu_ldpc_dvbs2_options& given)
     return options;
 }
 
-// Returns a warning about parameters of the Es/N0 that have no effect; "" if there are
-// none.
+// Returns a warning about Es/N0 parameters that have no effect; "" if there are none.
 std::string unused_esn0(const gpu_ldpc_dvbs2_options& given)
 {
     const bool estimated = given.esn0 == esn0_source::estimated;
     const bool level = given.esn0_db != gpu_ldpc_dvbs2_options().esn0_db;
     if (!has_symbols(given) && (!estimated || level)) {
-        return "without effect: esn0, esn0_db (soft_input is " +
-               quoted(given.soft_input) + ")";
+        return "esn0 and esn0_db are without effect, because soft_input is " +
+               quoted(given.soft_input);
     }
-    return estimated && level ? "without effect: esn0_db (esn0 is \"estimated\")" : "";
+    return estimated && level ? "esn0_db is without effect, because esn0 is \"estimated\""
+                              : "";
 }
 
 } // namespace

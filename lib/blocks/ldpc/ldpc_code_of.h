@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parameters that select an LDPC code, for blocks and Python's array decoders. */
+/* The parameters that select an LDPC code in blocks and in Python's array decoders. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_LDPC_LDPC_CODE_OF_H
 #define INCLUDED_GPUFEC_BLOCKS_LDPC_LDPC_CODE_OF_H
