@@ -133,7 +133,7 @@ void length_tags::warn_of_none(const pmt::pmt_t& value)
     if (!d_superseded) {
         warn_once(d_warned_of_length,
                   "dropping length tags " + pmt_text(d_key) +
-                      "whose value is not a length of at least one output item; the "
+                      " whose value is not a length of at least one output item; the "
                       "first value is " +
                       pmt_text(value));
     }

@@ -205,7 +205,7 @@ void gpu_sync_map_impl::judge_frames()
     if (d_frames > 0 && d_failed == d_frames && d_judgement.empty()) {
         d_judgement =
             "no signal of this code: none of the first " + std::to_string(d_frames) +
-            "frames is valid; check the codebook, the lengths of frames and the "
+            " frames is valid; check the codebook, the lengths of frames and the "
             "channel's probabilities";
         d_logger->warn("{}", d_judgement);
     }
