@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of telecommands: codes, CLTUs in noise, damaged sequences, wrong parameters. */
+/* Tests of telecommands: codes, CLTUs in noise, damaged start and tail sequences, and
+ * wrong parameters. */
 
 #include "common/packed_bits.h"
 #include "framing/randomiser.h"
@@ -62,7 +63,7 @@ struct uplink {
             ends.push_back(bits.size());
             append(bits, bytes(8, 0x55));
         }
-        append(bits, bytes(64, 0x55)); // no codeword can be decoded here
+        append(bits, bytes(64, 0x55)); // bits in which no codeword can be decoded
     }
 
     std::vector<std::int8_t> soft(double sigma = 0, double steps = 20) const
@@ -86,7 +87,7 @@ std::vector<ccsds_frame> receive(const ccsds_framing& framing,
     return find_frames(finder, values, piece);
 }
 
-// Expects the frames, each followed by fill shorter than a message.
+// Expects the sent frames, each followed by fill bits that are shorter than a message.
 void expect_frames(const std::vector<bytes>& frames,
                    const std::vector<ccsds_frame>& found,
                    const ccsds_framing& framing)
@@ -153,7 +154,7 @@ TEST(Telecommand, Randomiser_EqualsStandardSequence)
                       0x95 }));
 }
 
-// The parity bits are computed by a shift register, one message bit after the other.
+// The test computes parity bits with a shift register, one message bit after the other.
 TEST(Telecommand, BchCodewords_EqualShiftRegisterOutput)
 {
     std::mt19937_64 random(3);
@@ -196,7 +197,7 @@ TEST(Telecommand, Bch_CorrectsOneErrorAndDetectsTwo)
 // CLTUs of other encoders: the first is from the tests of yamcs
 // (BchCltuGeneratorTest.java), without randomiser, the second from those of
 // dariol83/ccsds (TcEncoderTest.java), with randomiser.
-TEST(Telecommand, BchCltus_EqualThoseOfOtherEncoders)
+TEST(Telecommand, BchCltus_EqualCltusOfPublishedEncoders)
 {
     const auto of_hex = [](const std::string& hex) {
         bytes all;
@@ -383,8 +384,8 @@ TEST(Telecommand, EarlierTail_EndsTheCltu)
 }
 
 // Without a tail sequence, the idle sequence ends a CLTU, because the idle sequence
-// cannot be decoded. With LDPC codes, the next CLTU also ends it. With BCH codes it may
-// not, because the first bits of the next CLTU may be corrected to a codeword.
+// cannot be decoded. With LDPC codes, the next CLTU also ends it. With BCH codes the next
+// CLTU does not always end it, because its first bits may be corrected to a codeword.
 TEST(Telecommand, MissingTail_LosesNoFrame)
 {
     for (const auto* const code : all_codes) {
@@ -409,7 +410,7 @@ TEST(Telecommand, MissingTail_LosesNoFrame)
     }
 }
 
-TEST(Telecommand, CutCltu_GivesReceivedCodewords)
+TEST(Telecommand, CltuCutByTheEnd_GivesReceivedCodewords)
 {
     for (const auto* const code : all_codes) {
         const auto framing = framing_of(code);
@@ -478,8 +479,8 @@ TEST(Telecommand, Noise_NumberOfFalseStartsFollowsFormula)
         EXPECT_NEAR(
             double(counts.unconfirmed + counts.frames), expected, 4 * std::sqrt(expected))
             << code << ' ' << false_alarm;
-        // A random word is a codeword with a filler bit 0 with a probability of 2^-8; 65
-        // words are corrected to a codeword.
+        // A random word is a codeword whose filler bit is 0 with a probability of 2^-8.
+        // The decoder corrects 65 words to each codeword.
         const double decoded = expected * (framing.code == "tc-bch" ? 65 : 1) / 256;
         EXPECT_NEAR(double(counts.frames), decoded, 4 * std::sqrt(decoded) + 1);
         EXPECT_EQ(counts.frames, found.size());
@@ -530,7 +531,7 @@ TEST(Telecommand, NoiseInPieces_GivesTheSameFrames)
     }
 }
 
-TEST(Telecommand, KnownFrameLength_RemovesFill)
+TEST(Telecommand, GivenFrameLength_RemovesFillBits)
 {
     for (const auto* const code : all_codes) {
         auto framing = framing_of(code);
@@ -553,7 +554,7 @@ TEST(Telecommand, FrameThatFillsItsCodewords_EndsWithOrWithoutTail)
         for (const auto& frame : receive(framing, sent.soft())) {
             EXPECT_TRUE(frame.tail_found) << code;
         }
-        // A longer CLTU has a codeword there.
+        // A longer CLTU has another codeword in that place.
         framing.frame_bytes -= 8;
         const auto found = receive(framing, sent.soft());
         ASSERT_EQ(found.size(), 2u) << code;

@@ -158,7 +158,8 @@ __device__ inline void prepare_sent_values(const batch_geometry& g,
     }
 }
 
-//! Returns soft value \p index of a frame; −128 becomes −127, and −8 of packed4 −7.
+//! Returns soft value \p index of a frame. −128 becomes −127; with packed4, −8 becomes
+//! −7.
 __device__ inline int soft_at(const std::byte* base, unsigned index, bool packed4)
 {
     if (!packed4) {
@@ -209,8 +210,8 @@ __device__ inline void prepare_circular_values(const batch_geometry& g,
 
 /*
  * Prepares the soft values of a batch and writes them as soft_words() describes. Missing
- * values become erasures. Outputs: number of the code's outputs, or 0 to read the number
- * from g. Grid: (pairs / 32, tiles per window). Dynamic shared memory:
+ * values become erasures. Outputs is the number of the code's outputs, or 0 to read the
+ * number from g. Grid: (pairs / 32, tiles per window). Dynamic shared memory:
  * prepare_shared_bytes().
  */
 template <unsigned Outputs>

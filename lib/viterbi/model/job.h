@@ -29,10 +29,10 @@ struct phase_rotation {
 /*!
  * \brief One batch of parallel blocks.
  *
- * Streaming: the input holds \p values soft values, and the first of them is value
- * \p first_value of the stream (packed4: in the high nibble). Values of the blocks'
- * windows that are not in the input are erased. The output has D/8 bytes per block.
- * Frames: the input is whole frames, one after the other; the output has
+ * For streaming, the input holds \p values soft values. The first of them is value \p
+ * first_value of the stream (with packed4, in the high nibble). Values of the blocks'
+ * windows that are not in the input are erased. The output has D/8 bytes per block. For
+ * frames, the input consists of whole frames, one after the other, and the output has
  * frame_output_bytes() per frame.
  */
 struct job {
