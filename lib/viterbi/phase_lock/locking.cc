@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder with phase search: its construction, the functions that its caller uses,
- * and the loop that searches or decodes. locking.h defines the terms. */
+/* The decoder with phase search: its construction, its public functions, and the loop
+ * that searches or decodes. locking.h defines the terms. */
 
 #include "locking.h"
 #include "pipeline/stream_decoder.h"

@@ -25,7 +25,8 @@ public:
         std::size_t values;      //!< number of soft values
         std::size_t first_byte;  //!< offset of the first decoded bits in the output
         std::size_t bytes;       //!< number of output bytes
-        std::size_t skipped;     //!< number of first bits without soft values
+        std::size_t skipped; //!< number of bits at the beginning whose soft values are
+                             //!< not in the input
     };
 
     //! Returns the first stages of a batch, or of its first frame, at most 2048 stages;
