@@ -79,7 +79,7 @@ public:
     //! Returns whether packets can be extracted from the latest frame's input stream.
     //! Frames of generic streams and of input streams that are not extracted are ignored.
     bool synchronised() const { return d_synchronised; }
-    //! Forgets all input streams and sets all counts to 0.
+    //! Discards the state of all input streams and sets all counts to 0.
     void restart();
 
 private:

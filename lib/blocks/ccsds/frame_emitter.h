@@ -20,7 +20,7 @@ namespace gr::gpufec {
 class frame_emitter
 {
 public:
-    //! \param block the block, which gets the message port \c pdus
+    //! \param block the block, to which the constructor adds the message port \c pdus
     //! \param tags_out queue to which the tags of output items are added
     //! \param length_tag key of the length tags; "" for none
     //! \param tags which frames have a status tag

@@ -33,8 +33,8 @@ bool frame_gatherer::on_tag(const tag_t& tag)
         ++d_ignored;
         warn_once(
             d_warned_of_length,
-            "ignoring length tags whose value is not a length of at least 1; the first "
-            "value is " +
+            "length tags are ignored if their value is not a length of at least 1; the "
+            "first such value is " +
                 pmt_text(tag.value));
     }
     return true;
@@ -70,7 +70,7 @@ std::size_t frame_gatherer::next(std::uint64_t first, std::size_t count)
         count = std::min(count, std::size_t(d_lengths.front().item - first));
     }
     if (!d_open) {
-        warn_once(d_warned_of_loose, "dropping items that are outside frames");
+        warn_once(d_warned_of_loose, "items outside frames are dropped");
         return count;
     }
     return std::min<std::uint64_t>(count, d_missing);

@@ -82,7 +82,7 @@ length_tags::next(std::uint64_t item, std::size_t count, std::size_t frame)
     r.of_frames = !d_seen || item < d_end;
     d_dropping = !r.of_frames;
     if (d_dropping && !d_refused) {
-        warn_once(d_warned_of_loose, "dropping items that are outside packets");
+        warn_once(d_warned_of_loose, "items outside packets are dropped");
     }
     // Consecutive packets without a gap form one run, so that the caller can process many
     // short packets together.
@@ -132,9 +132,9 @@ void length_tags::warn_of_none(const pmt::pmt_t& value)
 {
     if (!d_superseded) {
         warn_once(d_warned_of_length,
-                  "dropping length tags " + pmt_text(d_key) +
-                      " whose value is not a length of at least one output item; the "
-                      "first value is " +
+                  "length tags " + pmt_text(d_key) +
+                      " are dropped if their value is not a length of at least one "
+                      "output item; the first such value is " +
                       pmt_text(value));
     }
 }

@@ -91,7 +91,7 @@ struct code_names {
 // Returns the names of the code and its constellation in the notation of the standards.
 // The given rate may be a MODCOD, which names both constellation and rate. With a code
 // file the names are returned unchanged.
-// \throws std::invalid_argument if there is no such code, or if the constellation
+// \throws std::invalid_argument if the code does not exist, or if the constellation
 //         contradicts the MODCOD
 code_names named_code(const gpu_ldpc_dvbs2_options& given)
 {
@@ -126,8 +126,8 @@ void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
         if (!as_in_standard || !dvb_s2) {
             refuse("soft_input",
                    quoted(given.soft_input),
-                   "allowed with standard dvbs2 and dvbs2x, without code_file, "
-                   "named_codes, punctured and shortened");
+                   "allowed with standard dvbs2 and dvbs2x, but not with code_file, "
+                   "named_codes, punctured or shortened");
         }
         demap::make_constellation(
             names.constellation, names.rate, names.frame_size, names.standard);
@@ -141,8 +141,8 @@ void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
         !(as_in_standard && has_bch(names.standard, names.frame_size))) {
         refuse("output",
                "\"bbframe\"",
-               "allowed with codes of DVB that have a BCH code, without code_file, "
-               "named_codes, punctured and shortened");
+               "allowed with codes of DVB that have a BCH code, but not with "
+               "code_file, named_codes, punctured or shortened");
     }
 }
 
@@ -151,10 +151,11 @@ void check_ppdu(const gpu_ldpc_dvbs2_options& given)
 {
     if (given.output != ldpc_output::message || has_symbols(given) || given.acm ||
         !given.named_codes.empty() || given.llr_pdu || given.io != port_memory::host) {
-        refuse("psdu_bytes",
-               given.psdu_bytes,
-               "allowed with output message, LLRs as input and io host, without acm, "
-               "named_codes and llr_pdu");
+        refuse(
+            "psdu_bytes",
+            given.psdu_bytes,
+            "allowed with output message, LLRs as input and io host, but not with acm, "
+            "named_codes or llr_pdu");
     }
 }
 

@@ -239,11 +239,11 @@ private:
     using narrow = register_trellis<Code, Narrow>;
 
     // Largest grid for the narrow kernel, in multiples of the number of thread blocks
-    // that are resident at once. In bench/results/viterbi/viterbi-table3-h200.json the
-    // narrow kernel is faster than the wide kernels up to one multiple (4096 blocks: 0.09
-    // instead of 0.15 ms per batch). At two multiples (8192 blocks) the times differ by
-    // less than 10 %. At three multiples (10240 blocks) the wide kernels are faster (0.17
-    // instead of 0.24 ms).
+    // that are resident at the same time. In
+    // bench/results/viterbi/viterbi-table3-h200.json the narrow kernel is faster than the
+    // wide kernels up to one multiple (4096 blocks: 0.09 instead of 0.15 ms per batch).
+    // At two multiples (8192 blocks) the times differ by less than 10 %. At three
+    // multiples (10240 blocks) the wide kernels are faster (0.17 instead of 0.24 ms).
     static constexpr std::size_t narrow_rounds = 2;
 
     template <class Input, bool Frames>

@@ -99,7 +99,7 @@ __device__ inline uint2 unpacked(std::uint32_t word)
     // Extends the values in the high nibbles of four bytes to int8; −8 becomes −7.
     const auto value = [](std::uint32_t nibbles) {
         const auto v = nibbles >> 4;
-        // `sign` has 0xf0 in the bytes of negative values, and 0 in the others.
+        // `sign` has 0xf0 in the bytes of negative values, and 0 in all other bytes.
         const auto sign = (v & 0x08080808u) * 0x1e;
         return __vmaxs4(v | sign, 0xf9f9f9f9u);
     };
@@ -239,7 +239,8 @@ __global__ void __launch_bounds__(prepare_threads)
         position[i] = circular ? source : g.map.position[i / R * R + source];
     }
 
-    // The first 32 rows are the first blocks of the pairs, the others the second blocks.
+    // The first 32 rows are the first blocks of the pairs, and the last 32 rows are the
+    // second blocks.
     auto* const rows = reinterpret_cast<std::uint8_t*>(tile);
     if (threadIdx.x < prepare_blocks) {
         const unsigned r = threadIdx.x;

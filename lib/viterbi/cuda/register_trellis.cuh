@@ -136,7 +136,7 @@ public:
         }
     }
 
-    //! Sets the path metric of state 0 to 0 and the others to \p elsewhere.
+    //! Sets the path metric of state 0 to 0 and all other path metrics to \p elsewhere.
     __device__ void start(std::uint32_t elsewhere)
     {
 #pragma unroll

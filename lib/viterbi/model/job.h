@@ -41,7 +41,7 @@ struct job {
     std::uint64_t first_value = 0;
     std::uint64_t values = 0;
     /*! Whether the input is floats, which are scaled to int8: the first \p scaled_before
-     * values by scale[0], the others by scale[1]. */
+     * values by scale[0], and later values by scale[1]. */
     bool floats = false;
     std::uint64_t scaled_before = 0;
     float scale[2] = { 1, 1 };

@@ -224,8 +224,8 @@ std::size_t lock_input::release_borrowed()
     if (d_borrows) {
         return std::exchange(d_past, 0) + d_decoder->in_place()->release_borrowed();
     }
-    // The items of the inner decoder's open batch are not released, because the decoder's
-    // first borrowed items must be these.
+    // The items of the inner decoder's open batch are not released, because the decoder
+    // must begin to borrow with them.
     const auto keep =
         may_borrow() ? std::min(d_borrowed, d_decoder->open_items()) : std::size_t(0);
     return std::exchange(d_borrowed, keep) - keep;

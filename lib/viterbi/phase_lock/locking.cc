@@ -164,7 +164,7 @@ void locking_viterbi_decoder::open(unsigned which)
         if (o.format == soft_format::packed4) {
             o.format = soft_format::int8;
         }
-        // A decoder that may use a GPU gets one more slot, up to max_slots, because a
+        // A decoder that may use a GPU has one more slot, up to max_slots, because a
         // batch stays in its slot until the batch is checked. An invalid number of slots
         // is left unchanged, so that the inner decoder refuses it.
         if (o.backend != backend::cpu && o.slots >= 1 && o.slots < max_slots) {

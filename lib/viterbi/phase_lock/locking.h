@@ -263,8 +263,7 @@ private:
 
     // Stage at which the segment ends; `never` if unknown.
     std::uint64_t d_until = never;
-    // The stretch at the beginning of a segment, and the stretch in the rest of the
-    // segment.
+    // The stretch at the beginning of a segment, and the stretch after the beginning.
     std::uint64_t d_stretch = 0, d_long_stretch = 0;
     std::uint64_t d_checked = 0; // last stage that was checked
     // End of the last batch that was submitted before it was full, to keep the latency

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t young = 1u << 16;
 // Number of values that stay buffered before the stage to which the lock is confirmed.
 constexpr std::uint64_t retained = 1024;
-constexpr std::size_t chunk = 1u << 14; // number of bytes to pull at once
+constexpr std::size_t chunk = 1u << 14; // number of bytes per pull
 constexpr std::size_t max_statistics = 1u << 16;
 
 } // namespace

@@ -85,8 +85,8 @@ public:
     };
 
     /*!
-     * \brief Searches \p windows windows. The first begins at value \p first, the others
-     * follow at distances of stride().
+     * \brief Searches \p windows windows. The first window begins at value \p first, and
+     * further windows follow at distances of stride().
      *
      * Values outside \p values count as erased. Returns the hypothesis of the first
      * window in which a hypothesis has a sufficient G, or nothing. G may count the

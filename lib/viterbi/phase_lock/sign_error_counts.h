@@ -49,7 +49,7 @@ struct sign_error_counts {
 struct check_plan {
     static constexpr unsigned max_values = 8;
 
-    std::uint32_t every = 0; //!< stages between checks; 0: no counts for this code
+    std::uint32_t every = 0; //!< stages between checks; 0 if the code has no counts
     std::uint32_t stages = 0, values = 0; //!< number of stages and values per step
     std::uint32_t memory = 0;             //!< K−1
     //! For each value of a step: its stage in the step, whether it is inverted, and the

@@ -254,7 +254,7 @@ private:
         std::uint64_t first_bit;
         std::size_t bits;
         std::size_t frames;
-        // The first sample begins with the batch; the others are at fixed positions.
+        // The first sample begins with the batch; further samples are at fixed positions.
         std::vector<sample> samples;
         bool on_device;                // whether the device has the input
         std::vector<sample_rows> rows; // the samples on the device
@@ -531,7 +531,7 @@ private:
     }
 
     // Chooses the samples of a batch, and their rows if the device has the input. Returns
-    // the copies of these rows to the slot. Rows that exceed the slot's memory are copied
+    // the copies of these rows to the slot. Rows that do not fit the slot are copied
     // later.
     std::vector<copied_rows> choose_samples(const job& job, submitted& batch)
     {
@@ -554,8 +554,7 @@ private:
         }
         constexpr auto most = setup::max_sample_rows;
         auto count = samples.size();
-        while (count > 0 &&
-               !samples[count - 1].place) { // the last samples may be too short
+        while (count > 0 && !samples[count - 1].place) { // the last may be too short
             --count;
         }
         if (count > 0 && samples[0].place) {
@@ -596,8 +595,7 @@ private:
         return copies;
     }
 
-    // If the output is written in place with one bit per byte, slots hold the packed bits
-    // too.
+    // If bits are written in place, one per byte, slots hold the packed bits too.
     bool packed_output_on_device() const { return output_on_device() && !borrows_bits(); }
 
     // Returns the distance of equidistant rows, computed from the first and the last row.
