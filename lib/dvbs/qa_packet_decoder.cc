@@ -97,7 +97,7 @@ TEST(DvbsPacketDecoder, StreamWithoutErrors_GivesEveryCompletePacket)
     }
 }
 
-TEST(DvbsPacketDecoder, AnyBeginningAndSequence_GiveTheSamePackets)
+TEST(DvbsPacketDecoder, AnyBitOffsetAndAdditiveSequence_GiveTheSamePackets)
 {
     std::mt19937 random(2);
     const auto sent = random_packets(40, random);
@@ -302,7 +302,7 @@ TEST(DvbsPacketDecoder, ShortConstantAndNoisyStreams_GiveNoPackets)
     }
 }
 
-TEST(DvbsPacketDecoder, Restart_BeginsANewStream)
+TEST(DvbsPacketDecoder, Restart_DiscardsThePreviousStream)
 {
     std::mt19937 random(10);
     const auto sent = random_packets(60, random);

@@ -119,7 +119,7 @@ TEST(AdditiveSequence, SequenceFromAnyBit_EqualsThatPartOfTheWhole)
     }
 }
 
-TEST(SyncSearch, AnyBeginningAndSequence_IsFound)
+TEST(SyncSearch, AnyBitOffsetAndAdditiveSequence_AreFound)
 {
     std::mt19937 random(1);
     for (unsigned test = 0; test < 200; ++test) {
@@ -190,7 +190,7 @@ TEST(SyncSearch, RepeatedSyncByteWithoutInversion_IsRejected)
     }
 }
 
-TEST(SyncSearch, Noise_NumberOfFitsFollowsFormula)
+TEST(SyncSearch, Noise_FitsAsOftenAsTheFormulaPredicts)
 {
     EXPECT_NEAR(hypotheses_per_frame(sync_search::default_max_errors), 2.5e-11, 0.05e-11);
     // Windows that do not overlap are independent.

@@ -375,7 +375,7 @@ protected:
     const pmt::pmt_t d_source; // srcid of the tags that this block adds
 
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
-    std::uint64_t d_taken = 0; // items taken, borrowed ones included
+    std::uint64_t d_taken = 0; // items taken, including borrowed items
     std::uint64_t d_emitted = 0;
     bool d_finished = false; // whether engine().finish() has been called
     incomplete_frame d_incomplete;

@@ -64,9 +64,9 @@ struct code_list {
     }
 };
 
-// Returns the constellation of the first frame, then its variants for the other code
-// rates. With ACM, all other constellations follow: those of VL-SNR frames if the first
-// frame is a VL-SNR frame, otherwise those of ordinary frames.
+// Returns the constellation of the first frame, followed by its variants for all other
+// code rates. With ACM, all other constellations follow: those of VL-SNR frames if the
+// first frame is a VL-SNR frame, otherwise those of ordinary frames.
 std::vector<ldpc_constellation>
 constellations_of(const std::string& standard, const ldpc_constellation& first, bool acm)
 {
@@ -212,7 +212,7 @@ ldpc_options decoder_options(const gpu_ldpc_dvbs2_options& given)
     options.format = kind_of(given.soft_input).format;
     options.symbols = kind_of(given.soft_input).symbols;
     options.demapper = given.demapper;
-    // With symbol input, this is the scale of the output LLRs.
+    // With symbol input, llr_scale is the scale of the output LLRs.
     options.llr_scale = given.llr_scale;
     options.algorithm = given.algorithm;
     options.precision = given.precision;

@@ -72,8 +72,8 @@ std::size_t rs_decoder_impl::make_frames(const std::uint8_t* in,
                                          std::uint8_t* out,
                                          std::uint64_t first)
 {
-    // Each thread decodes at least 16 KiB, because decoding less takes no longer than
-    // waking a thread.
+    // Each thread decodes at least 16 KiB, because waking a thread takes as long as
+    // decoding a smaller part.
     constexpr std::size_t least_part = 16u << 10;
     d_counts.resize(frames * d_kernel.interleaving());
     d_team(frames,

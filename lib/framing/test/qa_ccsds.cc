@@ -58,7 +58,7 @@ std::vector<bytes> received(const ccsds_framing& framing, const telemetry& strea
     return contents(find_frames(finder, stream.packed()));
 }
 
-TEST(Ccsds, CleanStream_GivesEveryFrameInEveryFormat)
+TEST(Ccsds, CleanStreamInEveryFormat_GivesSentFrames)
 {
     for (const auto& [code, bytes_of_frame, interleaving, randomiser] :
          { std::tuple("none", 1u, 1u, "short"),
@@ -94,7 +94,7 @@ TEST(Ccsds, CleanStream_GivesEveryFrameInEveryFormat)
     }
 }
 
-TEST(Ccsds, StreamAtAnyBitPhaseAndPolarity_GivesFrames)
+TEST(Ccsds, StreamAtAnyBitPhaseAndPolarity_GivesSentFrames)
 {
     const auto framing = framing_of("ccsds-223", 60);
     for (std::size_t phase = 0; phase < 16; ++phase) {
@@ -497,7 +497,7 @@ std::vector<std::int8_t> soft_codeword(const bytes& frame, const ccsds_framing& 
     return soft;
 }
 
-TEST(Ccsds, LdpcCodewords_AreOutputAlignedInRightPolarity)
+TEST(Ccsds, LdpcCodewords_AreOutputAlignedInCorrectPolarity)
 {
     for (const auto& code : ccsds_ldpc_codes()) {
         const auto framing = framing_of(code.name, 0, 1, "long");

@@ -120,7 +120,8 @@ std::string refusal(const ccsds_framing& framing, bool soft = true)
 
 } // namespace
 
-// The first bits of the sequence in CCSDS 231.0-B, section 6, and its period.
+// Checks the first bits of the sequence, which CCSDS 231.0-B, section 6, prints, and its
+// period.
 TEST(Telecommand, Randomiser_EqualsStandardSequence)
 {
     const auto sequence = framing::randomiser_sequence("telecommand", 512);
@@ -221,7 +222,7 @@ TEST(Telecommand, BchCltus_EqualCltusOfPublishedEncoders)
                      "C5C5C5C5C5C5C579"));
 }
 
-TEST(Telecommand, LdpcCltus_EqualStandard)
+TEST(Telecommand, LdpcCltus_HaveSequencesOfTheStandard)
 {
     const bytes frame(8, 0x22);
     const auto shorter = ccsds_encode_cltu(frame.data(), 8, "tc-ldpc-128", "short");
@@ -234,7 +235,7 @@ TEST(Telecommand, LdpcCltus_EqualStandard)
     EXPECT_EQ(longer[16], 0x55 ^ framing::randomiser_sequence("telecommand", 9)[8]);
 }
 
-TEST(Telecommand, CleanCltus_GiveTheirFramesInEveryFormat)
+TEST(Telecommand, CleanCltusInEveryFormat_GiveSentFrames)
 {
     for (const auto* const code : all_codes) {
         for (const auto* const randomiser : { "short", "none" }) {
@@ -262,7 +263,7 @@ TEST(Telecommand, CleanCltus_GiveTheirFramesInEveryFormat)
     }
 }
 
-TEST(Telecommand, PackedBits_GiveTheFramesOfBch)
+TEST(Telecommand, PackedBitsOfBchCltus_GiveSentFrames)
 {
     const auto framing = framing_of("tc-bch");
     const uplink sent(framing, { 100, 20 });
@@ -272,7 +273,7 @@ TEST(Telecommand, PackedBits_GiveTheFramesOfBch)
     expect_frames(sent.frames, find_frames(finder, packed), framing);
 }
 
-TEST(Telecommand, InvertedAndDifferentialBits_GiveTheFrames)
+TEST(Telecommand, InvertedAndDifferentialBits_GiveSentFrames)
 {
     for (const auto* const code : all_codes) {
         auto framing = framing_of(code);
@@ -463,7 +464,7 @@ TEST(Telecommand, ErrorsInTheStartSequence_AreToleratedUpToTheLimit)
 
 // Asserts that the number of false starts in noise agrees with the formula within four
 // standard deviations.
-TEST(Telecommand, Noise_NumberOfFalseStartsFollowsFormula)
+TEST(Telecommand, Noise_HasAsManyFalseStartsAsTheFormulaPredicts)
 {
     for (const auto& [code, false_alarm] : { std::pair("tc-bch-detect", 1e-6),
                                              { "tc-bch-detect", 1e-3 },
@@ -572,7 +573,7 @@ TEST(Telecommand, FrameThatFillsItsCodewords_EndsWithOrWithoutTail)
     }
 }
 
-TEST(Telecommand, WrongRandomiserOfLdpc_GivesVerdict)
+TEST(Telecommand, WrongRandomiserWithLdpc_IsNamedInTheVerdict)
 {
     const uplink sent(framing_of("tc-ldpc-128", "none"),
                       std::vector<std::size_t>(10, 64));
@@ -584,7 +585,7 @@ TEST(Telecommand, WrongRandomiserOfLdpc_GivesVerdict)
     EXPECT_EQ(right.verdict(), "");
 }
 
-TEST(Telecommand, Reset_BeginsANewStream)
+TEST(Telecommand, Reset_DiscardsThePreviousStream)
 {
     const auto framing = framing_of("tc-ldpc-128");
     const uplink sent(framing, { 64 });

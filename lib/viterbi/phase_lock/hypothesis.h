@@ -35,7 +35,7 @@ public:
         as_sent,
         swapped,
         half,        //!< the second value is in the next received symbol
-        half_swapped //!< swapped, and the first value is in the next received symbol
+        half_swapped //!< swapped, with the first value in the next received symbol
     };
 
     //! \p which is the index of the code in the list of searched codes. \p place is the

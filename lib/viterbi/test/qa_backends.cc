@@ -330,7 +330,7 @@ INSTANTIATE_TEST_SUITE_P(all, viterbi_cuda, testing::ValuesIn(cases()), case_nam
 
 // Full-scale values with random signs make path metrics grow and spread quickly. If path
 // metrics overflowed, the decoded bits would differ from those of the reference.
-TEST(viterbi_range, FullScaleValues_StayInRange)
+TEST(viterbi_range, FullScaleValues_DoNotOverflowPathMetrics)
 {
     for (const auto& code : { conv_code(7, { 0171, 0133 }),
                               conv_code(7, { 0133, 0171, 0165 }),

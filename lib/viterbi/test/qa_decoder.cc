@@ -203,7 +203,7 @@ TEST(viterbi_decoder, Item_MapsToItsInformationBit)
     EXPECT_EQ(frames->output_of_item(n - 1, true), 1u);
 }
 
-TEST(viterbi_decoder, NoisyStream_EstimatesErrorRate)
+TEST(viterbi_decoder, NoisyStream_ReportsItsErrorRate)
 {
     const conv_code code(7, { 0171, -0133 });
     const auto sent = qa::transmit(code, termination::streaming, 0, 65536, 20, 8);

@@ -580,7 +580,7 @@ TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
                 // them causes errors.
                 EXPECT_GE(find(got.bits, &frame.bits[30], 340), 0);
                 // Values between the end of a lock and the failed check are decoded
-                // twice. The limit is 4000 bits for both locks and the frame.
+                // twice. In total, up to 4000 additional bits are accepted.
                 EXPECT_LT(got.bits.size(), values.size() / 2 + 4000);
                 for (const std::size_t at_once : { 777u, 30000u }) {
                     EXPECT_EQ(decode(viterbi_options{ code }, values, at_once).bits,
