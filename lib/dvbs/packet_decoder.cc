@@ -12,7 +12,7 @@ namespace {
 
 // Returns the energy-dispersal sequence of a group of packets (EN 300 421, 4.4.1). The
 // generator 1 + x^14 + x^15 starts after the inverted sync byte. During the other sync
-// bytes it advances, but its output is not added.
+// bytes the generator advances, but its output is not added.
 std::array<std::uint8_t, group_packets * packet_bytes> dispersal()
 {
     std::array<std::uint8_t, group_packets * packet_bytes> group;

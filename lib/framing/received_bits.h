@@ -84,8 +84,8 @@ public:
      * \brief Returns how well a marker fits, from −1 (inverted) to 1.
      *
      * With soft values v and the marker's signs s this is Σ s·v / √(n·Σ v²), where n is
-     * the length of the marker, or 0 if all values are 0. Without soft values, the result
-     * is 1 − 2 e / n if e bits are wrong.
+     * the length of the marker. If all values are 0, the result is 0. Without soft
+     * values, the result is 1 − 2 e / n if e bits are wrong.
      */
     double correlation(const orientation& o,
                        std::uint64_t position,

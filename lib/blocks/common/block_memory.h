@@ -243,13 +243,13 @@ private:
 
     // Minimum size of the input's ring in bytes if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
-    // The same for an input in device memory.
+    // Minimum size of the input's ring in bytes if the input is in device memory.
     static constexpr std::size_t device_buffer_bytes = 16u << 20;
     // Maximum output multiple, in bytes.
     static constexpr std::size_t widest_output_bytes = 32u << 20;
     // Maximum size in bytes, per device, of the batches in flight that a ring holds.
     static constexpr std::size_t widest_buffer_bytes = 256u << 20;
-    // The same for an input in device memory.
+    // Maximum size in bytes of the batches in flight if the input is in device memory.
     static constexpr std::size_t widest_device_buffer_bytes = 1u << 30;
 
     bool d_may_borrow = false; // whether the decoder may read the input's ring in place

@@ -13,9 +13,9 @@
  *    the frame size. Such callers are async_decoder with packed output, and
  *    tagged_decoder of GNU Radio 3.10.5.
  *  - After a refusal, async_decoder divides the PDU into blocks of get_input_size()
- *    values. It copies the PDU without comparing its length with the MTU, and throws an
- *    exception if the length is not a multiple of the block's. Therefore only a PDU
- *    shorter than the tail is refused; then get_input_size() returns 1, and
+ *    values. async_decoder copies the PDU without comparing its length with the MTU, and
+ *    throws an exception if the length is not a multiple of the block length. Therefore
+ *    only a PDU shorter than the tail is refused; then get_input_size() returns 1, and
  *    get_output_size() returns 0.
  *  - For another PDU that cannot be decoded, set_frame_size() returns true. The next call
  *    of rate() returns a value from which gr-fec derives a frame size of 0, and the

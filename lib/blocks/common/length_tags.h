@@ -137,7 +137,7 @@ public:
     void forget(std::uint64_t end);
     //! Continues the stream after lock() and unlock(), which make GNU Radio lose the tags
     //! of unread items. Up to the next tag, items are dropped if the last items before
-    //! were dropped. Otherwise frames follow one another.
+    //! lock() were dropped. Otherwise frames follow one another.
     void resume() { d_seen = d_seen && d_dropping; }
     //! Prepares for another stream.
     void restart();

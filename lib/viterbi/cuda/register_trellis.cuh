@@ -109,7 +109,7 @@ public:
                                                         : 4 * memory;
     static constexpr unsigned strips = round / H;
     static_assert((Code::constraint_length + 3) * R * 127 + 1 < 4096,
-                  "metrics need H = 2");
+                  "path metrics do not fit beside H = 4 decisions");
 
     GPUFEC_HOST_DEVICE static constexpr unsigned
     rotated(unsigned s, unsigned by) // left, in `memory` bits

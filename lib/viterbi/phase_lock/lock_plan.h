@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The codes and frames for which a phase search searches. */
+/* The codes and frames that a phase search has to find. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_PLAN_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_PLAN_H

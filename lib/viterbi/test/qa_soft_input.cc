@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Returns packed values as the type of packed4 input.
+// Converts packed values to the item type of packed4 input.
 std::vector<std::uint8_t> unsigned_bytes(const std::vector<std::int8_t>& packed)
 {
     return { packed.begin(), packed.end() };
