@@ -16,7 +16,7 @@ namespace gr::gpufec::dvbs {
  * \brief A periodic bit sequence that is added (XOR) to the decoded bits of a stream.
  *
  * If the sign changes of a phase error form a code sequence, a Viterbi decoder cannot
- * detect the error: it adds the information bits of that code sequence to its output.
+ * detect the error, and adds the information bits of that code sequence to its output.
  * With the punctured codes of EN 300 421, and with sign changes that are constant for I
  * and for Q, two cases exist. A sign change of both I and Q, at any rate, adds ones. At
  * rate 5/6, a sign change of I alone adds a sequence with the period 00101, and a sign

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block ccsds_deframer: factory, input formats, tags, messages. */
+/* Implements the block ccsds_deframer: its factory, input formats, tags and messages. */
 
 #include "blocks/common/parameters.h"
 #include "ccsds_deframer_impl.h"

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block ccsds_fec_receiver: factory, and connections of its blocks. */
+/* Implements the factory of ccsds_fec_receiver, and connects the blocks of the receiver.
+ * */
 
 #include "blocks/common/parameters.h"
 #include "ccsds_fec_receiver_impl.h"

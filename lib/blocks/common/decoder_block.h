@@ -640,7 +640,7 @@ private:
     changes d_changes;
     std::string d_backend, d_verdict;
     int d_batch = 0;
-    std::atomic<double> d_max_latency_ms{ -1 }; // negative: the value of run() applies
+    std::atomic<double> d_max_latency_ms{ -1 }; // if negative, the value of run() applies
 
     const pmt::pmt_t d_status_port;
     wake_port d_wake_port;

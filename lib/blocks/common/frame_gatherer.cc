@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Division of a stream into frames by length tags. */
+/* Divides a stream into frames by length tags. */
 
 #include "frame_gatherer.h"
 #include "pmt_text.h"

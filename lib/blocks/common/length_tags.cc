@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Alignment of frames to length tags. */
+/* Aligns frames to length tags, and converts the tags. */
 
 #include "length_tags.h"
 #include "pmt_text.h"

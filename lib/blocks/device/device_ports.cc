@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The ports of a decoder block in device memory, and the check of the parameter io. */
+/* Implements the ports of a decoder block in device memory, and checks the parameter io.
+ * */
 
 #include "common/refuse.h"
 #include "device_ports.h"

@@ -23,8 +23,8 @@ namespace gr::gpufec {
 //! \throws std::invalid_argument if \p io contradicts other options or is not available
 void check_port_memory(run_options& run, port_memory io);
 
-//! Returns the signature of a block's inputs. \p priors: whether there may be a second
-//! input, of floats, which is always in host memory.
+//! Returns the signature of a block's inputs. If \p priors is set, the block may have a
+//! second input, of floats, which is always in host memory.
 gr::io_signature::sptr
 input_port(port_memory io, std::size_t item_bytes, bool priors = false);
 gr::io_signature::sptr output_port(port_memory io, std::size_t item_bytes);
@@ -50,8 +50,8 @@ public:
                  std::size_t input_item,
                  std::size_t output_item);
 
-    //! Begins a stream. \p in_place: whether the decoder may read input in place. Returns
-    //! messages for the log.
+    //! Begins a stream. \p in_place tells whether the decoder may read input in place.
+    //! Returns messages for the log.
     //! \throws std::runtime_error if the device lacks memory, or if the port's buffer
     //!         belongs to another device or is not in device memory
     std::vector<std::string> begin(decoder& d, const gr::block& block, bool in_place);

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block dvbs_deframer: factory, output of packets, tags, status messages and warnings
- * about the input. */
+/* Implements the block dvbs_deframer: its factory, its output of packets, its tags, its
+ * status messages and its warnings about the input. */
 
 #include "dvbs_deframer_impl.h"
 #include <gnuradio/io_signature.h>

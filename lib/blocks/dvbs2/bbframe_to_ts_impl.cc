@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block bbframe_to_ts: factory, gathering of BBFRAMEs, tags, and warnings about
- * the headers. */
+/* Implements the block bbframe_to_ts, which gathers BBFRAMEs, extracts their packets,
+ * moves tags, and warns about invalid headers. */
 
 #include "bbframe_to_ts_impl.h"
 #include "common/refuse.h"

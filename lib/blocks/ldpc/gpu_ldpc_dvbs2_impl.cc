@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block gpu_ldpc_dvbs2: its input and output of frames, its tags and its setters. */
+/* Implements the input and output of frames, the tags and the setters of gpu_ldpc_dvbs2.
+ * */
 
 #include "blocks/common/pmt_text.h"
 #include "common/packed_bits.h"

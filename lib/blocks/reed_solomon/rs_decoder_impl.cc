@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block rs_decoder: factory, decoding of frames, dropped frames, and status tags. */
+/* Implements the block rs_decoder, which decodes frames, drops failed frames and adds
+ * status tags. */
 
 #include "rs_decoder_impl.h"
 #include "rs_parameters.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block channel_bsid: factory, transmission of frames, and tags. */
+/* Implements the block channel_bsid, which transmits frames and moves their tags. */
 
 #include "channel_bsid_impl.h"
 #include <gnuradio/io_signature.h>

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block gpu_sync_map: factory, input and output of frames, priors, and tags. */
+/* Implements the block gpu_sync_map: its factory, its input and output of frames, its
+ * priors and its tags. */
 
 #include "gpu_sync_map_impl.h"
 #include <gnuradio/io_signature.h>
@@ -415,8 +416,8 @@ bool gpu_sync_map_impl::gather_priors(input& priors)
     return n > 0;
 }
 
-// Returns whether the frame need not wait for priors: they are disabled or complete, or
-// the second input has ended.
+// Returns whether the frame need not wait for priors, because priors are disabled or
+// complete, or because the second input has ended.
 bool gpu_sync_map_impl::priors_known() const
 {
     return !d_options.priors || d_priors.size() == d_prior_count || d_priors_ended;

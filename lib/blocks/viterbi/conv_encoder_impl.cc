@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block conv_encoder: factory, and encoding of frames and streams. */
+/* Implements the block conv_encoder, which encodes frames and streams. */
 
 #include "blocks/common/parameters.h"
 #include "common/packed_bits.h"

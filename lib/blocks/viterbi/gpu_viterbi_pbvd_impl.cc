@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block gpu_viterbi_pbvd: its factory, its input and output, its tags and its phase
- * lock. */
+/* Implements the block gpu_viterbi_pbvd: its factory, its input and output, its tags and
+ * its phase lock. */
 
 #include "common/ranges.h"
 #include "conv_parameters.h"

@@ -164,7 +164,8 @@ TEST(Ccsds, SlipInAnyField_CostsOnlyTheFramesThatItDamages)
     for (const auto* const code : { "ccsds-223", "none" }) {
         const auto framing = framing_of(code, 223);
         const telemetry clean(framing, 7, 9);
-        // Offsets from the beginning of frame 3: in its marker, data and parity.
+        // The offsets count from the beginning of frame 3 and lie in its marker, data and
+        // parity.
         for (const std::size_t offset :
              { 3u, 16u, 31u, 32u, 900u, 1700u, 1815u, 1900u }) {
             for (const int slip : { -17, -1, 1, 2, 40 }) {

@@ -195,9 +195,9 @@ TEST(Telecommand, Bch_CorrectsOneErrorAndDetectsTwo)
     EXPECT_EQ(bch.correct(tail), -1);
 }
 
-// CLTUs of other encoders: the first is from the tests of yamcs
-// (BchCltuGeneratorTest.java), without randomiser, the second from those of
-// dariol83/ccsds (TcEncoderTest.java), with randomiser.
+// CLTUs of other encoders. The first CLTU, without randomiser, is from the tests of yamcs
+// (BchCltuGeneratorTest.java). The second CLTU, with randomiser, is from the tests of
+// dariol83/ccsds (TcEncoderTest.java).
 TEST(Telecommand, BchCltus_EqualCltusOfPublishedEncoders)
 {
     const auto of_hex = [](const std::string& hex) {
@@ -311,7 +311,8 @@ TEST(Telecommand, CltusInNoise_AreFound)
     for (const auto& c : channels) {
         auto framing = framing_of(c.code);
         const auto sigma = std::sqrt(0.5 * std::pow(10, -c.esn0_db / 10));
-        const double llr = 2 / (sigma * sigma); // nats of a noiseless soft value
+        const double llr =
+            2 / (sigma * sigma); // magnitude of a noiseless soft value in nats
         framing.llr_scale = float(20 / llr);
         uplink sent(framing, std::vector<std::size_t>(20, 64));
         const auto noise = random_bytes(1000, 5);
@@ -385,8 +386,9 @@ TEST(Telecommand, EarlierTail_EndsTheCltu)
 }
 
 // Without a tail sequence, the idle sequence ends a CLTU, because the idle sequence
-// cannot be decoded. With LDPC codes, the next CLTU also ends it. With BCH codes the next
-// CLTU does not always end it, because its first bits may be corrected to a codeword.
+// cannot be decoded. With LDPC codes, the beginning of the next CLTU ends the CLTU too.
+// With BCH codes the first bits of the next CLTU may be corrected to a codeword, which
+// does not end the CLTU.
 TEST(Telecommand, MissingTail_LosesNoFrame)
 {
     for (const auto* const code : all_codes) {

@@ -20,8 +20,8 @@ using namespace viterbi;
 struct conv_encoder_kernel::tables {
     explicit tables(const conv_code& code);
 
-    // Output words, inverted where the code inverts an output: one per state for input
-    // bit 0, then one per state for input bit 1.
+    // Output words, with the code's inversion of outputs. One word per state for input
+    // bit 0 is followed by one per state for input bit 1.
     std::vector<std::uint8_t> words;
 
     // Responses of eight stages that begin at one position of the puncturing period.

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The lane-parallel decoder: one parallel block per SIMD lane. This file is compiled once
- * for each instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16 bits).
+/* The lane-parallel decoder, which decodes one parallel block per SIMD lane. This file is
+ * compiled once for each instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16
+ * bits).
  *
  * A word of 16 bits holds a path metric and, in its low bits, H decisions. A strip is a
  * group of H stages. A branch from an odd predecessor adds 1 << t, its decision, at stage
@@ -126,7 +127,7 @@ inline bytes_16 zip_low(bytes_16 a, bytes_16 b) { return vzip1q_s8(a, b); }
 inline bytes_16 zip_high(bytes_16 a, bytes_16 b) { return vzip2q_s8(a, b); }
 inline void store_rows(std::int8_t* to, bytes_16 x)
 {
-    static_assert(lanes == 8, "the rows are adjacent");
+    static_assert(lanes == 8, "rows are adjacent only with 8 lanes");
     vst1q_s8(to, x);
 }
 #endif

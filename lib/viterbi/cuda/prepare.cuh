@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel that prepares soft values: it unpacks, depunctures and transposes them, so
- * that the loads of a warp in the forward kernels are coalesced. A thread block prepares
- * a tile of 64 parallel blocks and 64 stages in shared memory. A row of the tile belongs
- * to one parallel block. */
+/* The kernel that unpacks, depunctures and transposes soft values, so that the loads of a
+ * warp in the forward kernels are coalesced. A thread block prepares a tile of 64
+ * parallel blocks and 64 stages in shared memory. A row of the tile belongs to one
+ * parallel block. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PREPARE_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_PREPARE_CUH

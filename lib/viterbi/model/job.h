@@ -36,8 +36,9 @@ struct phase_rotation {
  * frame_output_bytes() per frame.
  */
 struct job {
-    std::uint64_t first_block = 0; //!< streaming: index of the first block in the stream
-    std::uint32_t blocks = 0;      //!< number of blocks, a multiple of blocks_per_frame
+    std::uint64_t first_block =
+        0; //!< index in the stream of the batch's first block; not used for frames
+    std::uint32_t blocks = 0; //!< number of blocks, a multiple of blocks_per_frame
     std::uint64_t first_value = 0;
     std::uint64_t values = 0;
     /*! Whether the input is floats, which are scaled to int8: the first \p scaled_before
@@ -49,8 +50,8 @@ struct job {
     bool offset_binary = false;
     //! Applied to the input before decoding. If any() is true, \p first_value is even.
     viterbi::phase_rotation phase_rotation{};
-    //! Streaming: the decoder also writes one element of sign_error_counts for each of
-    //! the checks() to the batch's status.
+    //! Whether the decoder of a stream also writes one element of sign_error_counts for
+    //! each of the checks() to the batch's status.
     bool error_counts = false;
 
     //! Returns the number of stages in the batch at which phase search checks its lock.

@@ -42,7 +42,7 @@ locking_viterbi_decoder::locking_viterbi_decoder(const viterbi_options& options,
         d_finder.emplace(d_options, d_plan.received, options.frame_bits, d_hooks);
     }
     d_hooks.log(log_level::info,
-                "searches for the phase among " +
+                "the decoder searches for the phase among " +
                     std::to_string(d_search.hypotheses().size()) + " hypotheses");
     if (options.watch) {
         d_judge = std::make_unique<signal_judge>(

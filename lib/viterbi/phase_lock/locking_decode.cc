@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder with phase search while it is locked: it decodes, checks the lock, and
- * outputs the bits up to the stage to which the checks have confirmed the lock. locking.h
- * defines the terms. */
+/* The part of the decoder with phase search that decodes, checks the lock, and outputs
+ * the bits up to the stage to which the checks have confirmed the lock. locking.h defines
+ * the terms. */
 
 #include "locking.h"
 

@@ -280,8 +280,8 @@ void phase_search::measure_chance()
         while (f.index < d_hypotheses.size() && d_hypotheses[f.index].which() != which) {
             ++f.index;
         }
-        // If all hypotheses of this code are equivalent to those of an earlier code, its
-        // chance level is not used.
+        // If all hypotheses of this code are equivalent to those of an earlier code, the
+        // chance level of this code is not used.
         if (f.index == d_hypotheses.size()) {
             d_chance.push_back(0.5);
             continue;
