@@ -68,8 +68,8 @@ public:
 
     /*!
      * \brief Processes a descrambled frame of \p bits bits. Appends the packets that the
-     * frame completes to \p out, and, for each packet that has an error or follows a gap,
-     * its status to \p remarks.
+     * frame completes to \p out, and the status of each packet that has an error, or that
+     * is the first of a stream or after a gap, to \p remarks.
      */
     void push(const std::uint8_t* frame,
               std::size_t bits,

@@ -56,11 +56,11 @@ struct tracker_counts {
  * candidate is confirmed if its frame can be decoded, or if the next marker is at its
  * expected place. The frame before the candidate is taken, too, if that frame can be
  * decoded. While locked, each marker is expected one period after the previous one. If
- * the marker is missing and the frame cannot be decoded, all positions from the end of
- * the last frame to the end of the expected frame are searched. A confirmed candidate
- * among them replaces the expected frame, so that a slip costs only the frame in which
- * the slip occurs. Otherwise the fly-wheel keeps up to \c flywheel frames without a
- * marker in succession.
+ * the marker is missing and the frame cannot be decoded, all positions after the
+ * beginning of the last frame, up to the end of the expected frame, are searched. A
+ * confirmed candidate among them replaces the expected frame, so that a slip costs only
+ * the frame in which the slip occurs. Otherwise the fly-wheel keeps up to \c flywheel
+ * frames without a marker in succession.
  *
  * A Reed-Solomon code that is not shortened is cyclic, and the sequence of the short
  * randomiser is a codeword. After a slip by whole symbols at the beginning of a frame,

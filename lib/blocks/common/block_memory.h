@@ -127,8 +127,8 @@ protected:
 
     // Requests larger rings if a GPU decodes and the user has set no buffer sizes. With
     // small rings, the GPU would wait for the threads of the upstream and downstream
-    // blocks. The upstream block's output multiple determines the size of the input's
-    // ring, because the scheduler reserves space for two multiples.
+    // blocks. This block's output multiple determines the size of the input's ring,
+    // because the scheduler reserves space for two multiples.
     void widen_buffers()
     {
         d_may_borrow = borrows_input() && this->active_backend() == "cuda" && !d_ports;

@@ -31,7 +31,7 @@
  *   the probability of a false alarm is below 1e-8. During a phase search, strong signs
  *   are not counted. Then, at a mean magnitude of 64 or more, a ratio W / C that is lower
  *   by more than 0.075 suffices.
- * - An inverted stream of a transparent code decodes without contradictions. But a frame
+ * - An inverted stream of a transparent code decodes without wrong signs. But a frame
  *   that is not tail-biting begins, and may end, in a known state. The cost of a frame is
  *   the sum of the magnitudes of values with wrong signs. The signs are reported as
  *   inverted if at least 30 frames have a lower cost with the other sign, and none with

@@ -52,7 +52,7 @@ std::vector<test_case> cases()
     all.push_back({ "stream_short", k7, t::streaming, 0, 0, 0, 5, false, false });
     all.push_back({ "stream_one_block", k7, t::streaming, 0, 0, 0, 512 });
     all.push_back({ "stream_small_blocks", k7, t::streaming, 0, 64, 13, 5000 });
-    all.push_back({ "stream_paper", k7, t::streaming, 0, 512, 42, 9001 });
+    all.push_back({ "stream_lengths_of_paper", k7, t::streaming, 0, 512, 42, 9001 });
     all.push_back(
         { "stream_odd_overlap", k7, t::streaming, 0, 96, 7, 3003, false, false });
     // In the next three cases one output is never sent.
