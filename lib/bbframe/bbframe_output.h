@@ -58,8 +58,7 @@ private:
 
     std::vector<bch_code> d_codes;
     bool d_packed;
-    std::vector<std::uint8_t>
-        d_scrambling; // scrambling sequence; empty if frames are not descrambled
+    std::vector<std::uint8_t> d_scrambling; // empty if frames are not descrambled
     // BCH decoders by index in d_codes, each constructed on first use.
     std::map<unsigned, bch_decoder_kernel> d_decoders;
     std::vector<std::uint8_t> d_message;

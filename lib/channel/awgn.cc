@@ -106,8 +106,7 @@ void awgn_channel::int8(std::uint64_t first,
 {
     for (std::size_t i = 0; i < count; ++i) {
         const auto value = std::int8_t(d_int8(d_random(first + i)));
-        const int sign =
-            -int(bits[i] & 1u); // 0 for bit 0; −1, which negates the value, for bit 1
+        const int sign = -int(bits[i] & 1u); // for bit 1, −1, which negates the value
         out[i] = (value ^ sign) - sign;
     }
 }

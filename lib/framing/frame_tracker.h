@@ -144,8 +144,7 @@ private:
     const take_function d_take;
 
     bool d_locked = false;
-    std::uint64_t d_at =
-        0; // first position to search or, while locked, position of the expected marker
+    std::uint64_t d_at = 0;   // first position to search, or of the expected marker
     std::uint64_t d_end = 0;  // end of the last frame that was taken
     std::uint64_t d_wait = 0; // run() needs all bits before this position to continue
     located_frame d_last;     // the last frame, while locked

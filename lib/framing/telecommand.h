@@ -53,8 +53,8 @@ public:
     int correct(std::uint64_t& word) const;
 
 private:
-    std::array<std::uint64_t, 128>
-        d_error{}; // mask of the wrong bit by syndrome; 0 if no bit can be corrected
+    // Mask of the wrong bit by syndrome; 0 if no bit can be corrected.
+    std::array<std::uint64_t, 128> d_error{};
 };
 
 } // namespace gr::gpufec::framing

@@ -139,8 +139,7 @@ private:
                          // tag.
     pmt::pmt_t d_length; // value of the last length tag, for d_count items; may be null
     std::size_t d_count = 0;
-    std::uint8_t* d_out =
-        nullptr; // output buffer of this call, with d_given items so far
+    std::uint8_t* d_out = nullptr; // output of this call, with d_given items so far
     std::size_t d_capacity = 0, d_given = 0;
     std::vector<std::uint8_t> d_items; // stored items of the last frame
     std::size_t d_sent = 0;

@@ -47,9 +47,7 @@ public:
 private:
     gr::block& d_block;
     const pmt::pmt_t d_port;
-    std::atomic<bool> d_waking{
-        false
-    }; // whether a message was posted and not yet handled
+    std::atomic<bool> d_waking{ false }; // whether a posted message is not handled yet
 };
 
 } // namespace gr::gpufec

@@ -26,8 +26,7 @@ public:
         if (!d_code.warning().empty()) {
             d_logger->warn("{}", d_code.warning());
         }
-        d_decoder.decode(
-            nullptr, 0, nullptr, nullptr); // allocates all memory now; may throw
+        d_decoder.decode(nullptr, 0, nullptr, nullptr); // allocates memory; may throw
     }
 
     std::string active_backend() const override { return d_decoder.active_backend(); }

@@ -68,8 +68,7 @@ public:
     std::size_t bit_of(std::size_t symbol, std::size_t bits) const
     {
         const auto& c = d_all[d_selected].points;
-        const auto count =
-            (bits + c.bits - 1) / c.bits; // number of symbols, without dummies
+        const auto count = (bits + c.bits - 1) / c.bits; // symbols, not counting dummies
         return c.bits == 2 ? 2 * symbol : c.columns[0] * count + symbol / c.spreading;
     }
 

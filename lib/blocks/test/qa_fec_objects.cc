@@ -140,8 +140,7 @@ kind viterbi_kind(int k,
                  return fec_viterbi_decoder::make(options);
              },
              [=](std::size_t about, std::mt19937& random) {
-                 // gr-fec derives exact lengths only for frames that end with a
-                 // puncturing period.
+                 // gr-fec derives exact lengths if frames end with a puncturing period.
                  auto stages = std::max<std::size_t>(about * code.rate(), 2 * k);
                  stages += (code.period() - stages % code.period()) % code.period();
                  const auto bits = random_bits(stages - tail, random);

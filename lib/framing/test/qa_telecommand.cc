@@ -311,8 +311,7 @@ TEST(Telecommand, CltusInNoise_AreFound)
     for (const auto& c : channels) {
         auto framing = framing_of(c.code);
         const auto sigma = std::sqrt(0.5 * std::pow(10, -c.esn0_db / 10));
-        const double llr =
-            2 / (sigma * sigma); // magnitude of a noiseless soft value in nats
+        const double llr = 2 / (sigma * sigma); // of a noiseless value, in nats
         framing.llr_scale = float(20 / llr);
         uplink sent(framing, std::vector<std::size_t>(20, 64));
         const auto noise = random_bytes(1000, 5);

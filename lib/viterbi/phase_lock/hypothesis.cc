@@ -18,8 +18,7 @@ namespace {
 struct meaning {
     std::int64_t stage;
     unsigned polynomial;
-    bool flipped; // whether either the hypothesis or the code, but not both, inverts the
-                  // sign
+    bool flipped; // whether only the hypothesis or only the code inverts the sign
 };
 
 // Returns the coded bits that stream values 0 to `count` − 1 represent under a

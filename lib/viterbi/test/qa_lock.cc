@@ -610,7 +610,7 @@ TEST(viterbi_lock, NoiseConstantsAndOtherCodes_GiveNoLock)
     };
     none([&](std::size_t) { return std::clamp(noise(random), -127.0, 127.0); });
     none([&](std::size_t) { return random() & 1 ? 64 : -64; });
-    // With this scale most values become 0, which is an erasure.
+    // Most of these values round to 0, which is an erasure.
     none([&](std::size_t) { return noise(random) / 40; });
     none([&](std::size_t i) { return i % 1000 < 100 ? noise(random) : 0.0; });
     none([](std::size_t) { return 0; });
