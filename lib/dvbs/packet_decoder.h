@@ -33,12 +33,10 @@ class packet_decoder
 public:
     //! Counts since construction or restart().
     struct counts {
-        std::uint64_t packets = 0; //!< output packets
-        std::uint64_t errors =
-            0; //!< packets that the Reed-Solomon decoder could not correct
-        std::uint64_t corrected =
-            0; //!< symbols (bytes) that the Reed-Solomon decoder corrected
-        std::uint64_t losses = 0; //!< number of losses of synchronisation
+        std::uint64_t packets = 0;   //!< output packets
+        std::uint64_t errors = 0;    //!< packets that could not be corrected
+        std::uint64_t corrected = 0; //!< corrected symbols (bytes)
+        std::uint64_t losses = 0;    //!< number of losses of synchronisation
     };
     //! Status of an output packet.
     struct packet {

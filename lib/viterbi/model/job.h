@@ -36,9 +36,8 @@ struct phase_rotation {
  * frame_output_bytes() per frame.
  */
 struct job {
-    std::uint64_t first_block =
-        0; //!< index in the stream of the batch's first block; not used for frames
-    std::uint32_t blocks = 0; //!< number of blocks, a multiple of blocks_per_frame
+    std::uint64_t first_block = 0; //!< stream index of the first block; not for frames
+    std::uint32_t blocks = 0;      //!< number of blocks, a multiple of blocks_per_frame
     std::uint64_t first_value = 0;
     std::uint64_t values = 0;
     /*! Whether the input is floats, which are scaled to int8: the first \p scaled_before

@@ -118,9 +118,8 @@ private:
 
     viterbi_options d_options;
     const std::function<bool()> d_locked;
-    viterbi_options d_decoding; // options of the decoder that decodes windows
-    std::size_t d_frame_values =
-        0; // values per frame; 0 if windows are parts of a stream
+    viterbi_options d_decoding;     // options of the decoder that decodes windows
+    std::size_t d_frame_values = 0; // values per frame; 0 for a stream
     // Length and distance of windows in items. A window has whole puncturing periods or
     // whole frames.
     std::size_t d_window = 0, d_stride = 0;
