@@ -189,8 +189,8 @@ TEST(DvbsPacketDecoder, WrongSyncBytes_LoseNoPacket)
     std::mt19937 random(5);
     const auto sent = random_packets(200, random);
     auto frames = transmitter().send(sent);
-    for (unsigned f = 12; f < 200;
-         f += 3) { // a third of the sync bytes are wrong: 32 bits in 12 frames
+    // A third of the sync bytes are wrong, which is 32 bits in 12 frames.
+    for (unsigned f = 12; f < 200; f += 3) {
         frames[f * frame_bytes] ^= 0xff >> random() % 2;
     }
     const auto whole = decode(transmitter().send(sent));

@@ -76,8 +76,7 @@ public:
         std::vector<orientation> orientations;
         double false_alarm; //!< see tolerance()
         unsigned flywheel;  //!< maximum number of successive frames without a marker
-        unsigned
-            shift; //!< number of bits in one symbol of each interleaved codeword together
+        unsigned shift;     //!< bits of one symbol of all interleaved codewords
         unsigned max_shift; //!< number of symbols that the code corrects
         unsigned ahead;     //!< maximum number of frames in a call of prepare_function
     };

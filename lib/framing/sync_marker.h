@@ -15,7 +15,7 @@ namespace gr::gpufec::framing {
 //! A bit pattern before each frame.
 struct sync_marker {
     std::uint64_t
-        word; //!< the marker in the lowest \c bits bits, its first bit most significant
+        word;      //!< the marker in the low \c bits bits, first bit most significant
     unsigned bits; //!< length of the marker: 16, 32 or 64
 };
 

@@ -153,8 +153,7 @@ public:
         } catch (const std::invalid_argument& error) {
             reason = error.what();
         } catch (const std::bad_alloc&) {
-            reason =
-                "memory does not suffice for frames of " + std::to_string(bits) + " bits";
+            reason = "memory cannot hold frames of " + std::to_string(bits) + " bits";
         }
         d_accepted = reason.empty();
         d_refused = !d_accepted && derived;
@@ -169,12 +168,11 @@ public:
             return true;
         }
         if (derived && !std::exchange(d_told, true)) {
-            this->d_logger->warn("a PDU or packet has {} soft values: {}. It is not "
-                                 "decoded, and its output is empty, or zeros if gr-fec "
-                                 "sends bits nevertheless. Further such PDUs or "
-                                 "packets are not reported",
-                                 value_range(untrimmed, bits < 0),
-                                 reason);
+            this->d_logger->warn(
+                "a PDU or packet has {} soft values: {}. It is not decoded, and its "
+                "output is empty, or zeros if gr-fec sends bits (reported once)",
+                value_range(untrimmed, bits < 0),
+                reason);
         }
         if (!derived || bits < 0) {
             return false;

@@ -31,11 +31,9 @@ bool frame_gatherer::on_tag(const tag_t& tag)
         d_lengths.push_back({ tag.offset, std::uint64_t(items) });
     } else {
         ++d_ignored;
-        warn_once(
-            d_warned_of_length,
-            "length tags are ignored if their value is not a length of at least 1; the "
-            "first such value is " +
-                pmt_text(tag.value));
+        warn_once(d_warned_of_length,
+                  "tags without a length of at least 1 are ignored; the first holds " +
+                      pmt_text(tag.value));
     }
     return true;
 }
@@ -118,7 +116,7 @@ std::size_t frame_gatherer::whole(std::uint64_t first, std::size_t count)
 void frame_gatherer::end()
 {
     if (d_open && !d_complete) {
-        warn_once(d_warned_of_end, "the input ends within a frame, which is incomplete");
+        warn_once(d_warned_of_end, "the input ends within a frame");
         d_complete = true;
     }
 }

@@ -39,12 +39,10 @@ std::vector<std::string> warning_of_readers(const gr::buffer& buffer, const char
     if (readers < 2 || !is_before(gr::version(), 10, 13)) {
         return {};
     }
-    return {
-        "the buffer of the " + std::string(port) + " in device memory has " +
-        std::to_string(readers) + " readers, and GNU Radio " + gr::version() +
-        " deadlocks with several (fixed after 3.10.12 by gnuradio pull request 8029): "
-        "insert a block that copies the items to one output port per reader"
-    };
+    return { "the buffer of the " + std::string(port) + " in device memory has " +
+             std::to_string(readers) + " readers, with which GNU Radio " + gr::version() +
+             " deadlocks (fixed after 3.10.12 by gnuradio pull request 8029): insert "
+             "a block that copies the items to one output port per reader" };
 }
 
 } // namespace

@@ -369,11 +369,9 @@ void gpu_ldpc_dvbs2_impl::apply(const held_tag& tag)
         return;
     }
     if (have() > 0 || d_skip > 0) {
-        warn_once(
-            d_warned_of_place,
-            "a tag that names a code is inside a frame, and the frame is dropped: the "
-            "value of the tag is " +
-                pmt_text(tag.value));
+        warn_once(d_warned_of_place,
+                  "a frame is dropped, because a tag inside the frame names a code: " +
+                      pmt_text(tag.value));
     }
     if (have() > 0) {
         ++d_skipped;

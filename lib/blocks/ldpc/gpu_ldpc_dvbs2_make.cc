@@ -242,8 +242,7 @@ std::string unused_esn0(const gpu_ldpc_dvbs2_options& given)
         return "esn0 and esn0_db are without effect, because soft_input is " +
                quoted(given.soft_input);
     }
-    return estimated && level ? "esn0_db is without effect, because esn0 is \"estimated\""
-                              : "";
+    return estimated && level ? "esn0_db is without effect with esn0 \"estimated\"" : "";
 }
 
 } // namespace

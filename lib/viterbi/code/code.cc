@@ -96,10 +96,9 @@ void check_polynomials(const std::vector<int>& polynomials, int constraint_lengt
         if (!meant.empty() && std::all_of(meant.begin(), meant.end(), [&](int m) {
                 return in_range(m, constraint_length);
             })) {
-            reason += "; the decimal number is " + std::to_string(p) +
-                      ", and probably the octal numbers " + octal(meant) +
-                      " were meant, in Python 0o" + octal(std::abs(meant[0])) +
-                      " and so on";
+            reason += "; in decimal it is " + std::to_string(p) + ", and the octal " +
+                      "numbers " + octal(meant) + " were probably meant, in Python 0o" +
+                      octal(std::abs(meant[0])) + " and so on";
         }
         refuse("polynomials entry", octal(p) + " (octal)", reason);
     }
@@ -167,9 +166,8 @@ conv_code::conv_code(int constraint_length,
     if ((used & ends) != ends) {
         refuse("polynomials",
                to_string(),
-               "one polynomial must use the newest bit (most significant), and one the "
-               "oldest bit (least significant); otherwise the constraint length is "
-               "smaller");
+               "one polynomial must use the newest bit (most significant) and one the "
+               "oldest (least significant), or the constraint length is smaller");
     }
 
     if (puncturing.empty()) {

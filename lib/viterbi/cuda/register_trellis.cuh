@@ -98,8 +98,7 @@ public:
     static constexpr unsigned words = registers / 4;
     static constexpr unsigned R = Code::outputs;
     static constexpr unsigned spread = Code::spread;
-    static_assert(lanes == 1 || Inverted == 0,
-                  "several lanes receive the mask at run time");
+    static_assert(lanes == 1 || Inverted == 0, "lanes receive the mask at run time");
     //! Number of stages per round: whole strips after which the permutation is the
     //! identity; if Moves is set, one strip, after which end_round() undoes the
     //! permutation.

@@ -44,21 +44,20 @@ frame_layout layout_of(const viterbi_options& o)
 
 const viterbi_options& checked(const viterbi_options& o)
 {
-    require(
-        o.termination == termination::streaming ||
-            o.termination == termination::terminated,
-        "lock",
-        "\"auto\"",
-        "\"off\", unless termination is \"streaming\" or \"terminated\", because other "
-        "frames have no known bits at their ends");
+    require(o.termination == termination::streaming ||
+                o.termination == termination::terminated,
+            "lock",
+            "\"auto\"",
+            "\"off\", unless termination is \"streaming\" or \"terminated\", because "
+            "other frames have no known bits at their ends");
     for (const auto& name : o.lock_presets) {
         const auto ends = find_conv_preset(name).termination;
         require(ends == termination::streaming || ends == o.termination,
                 "lock_presets",
                 '"' + name + '"',
                 std::string("presets with termination streaming or ") +
-                    termination_name(o.termination) +
-                    ", but the termination of this preset is " + termination_name(ends));
+                    termination_name(o.termination) + "; this preset has " +
+                    termination_name(ends));
     }
     if (o.termination == termination::terminated) {
         require(o.frame_bits >= 1 && o.frame_bits <= 1u << 24,
@@ -101,11 +100,10 @@ void lock_plan::check_frames(const viterbi_options& o) const
     for (const auto& code : codes) {
         const auto stages = o.frame_bits + code.constraint_length() - 1;
         if (stages % code.period() != 0) {
-            refuse(
-                "lock",
-                "\"auto\"",
-                "frames of " + code.to_string() +
-                    ", including their tails, must consist of whole puncturing periods");
+            refuse("lock",
+                   "\"auto\"",
+                   "frames of " + code.to_string() +
+                       ", with their tails, must have whole puncturing periods");
         }
         if (code.values(stages) % 2 != 0 && o.format == soft_format::packed4) {
             refuse("soft_input",
@@ -116,8 +114,7 @@ void lock_plan::check_frames(const viterbi_options& o) const
     require(o.lock_memory >= values_of(24),
             "lock_memory",
             o.lock_memory,
-            std::to_string(values_of(24)) +
-                " to 1000000000, because the memory must hold 24 frames");
+            std::to_string(values_of(24)) + " to 1000000000, to hold 24 frames");
 }
 
 std::uint64_t lock_plan::values_of(std::uint64_t frames) const

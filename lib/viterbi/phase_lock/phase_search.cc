@@ -172,8 +172,7 @@ phase_search::phase_search(const viterbi_options& run,
         refuse("lock",
                "\"auto\"",
                "the searched codes have " + std::to_string(d_hypotheses.size()) +
-                   " hypotheses, but only " + std::to_string(max_hypotheses) +
-                   " are allowed");
+                   " hypotheses; the limit is " + std::to_string(max_hypotheses));
     }
     std::vector<unsigned> mother_of_code;
     for (const auto& code : codes) {

@@ -191,9 +191,8 @@ void signal_judge::conclude()
 std::string signal_judge::no_signal() const
 {
     if (searches()) {
-        return "the search found no signal of this code: check the code, its "
-               "puncturing, lock_presets, lock_constellation, soft_input, carrier and "
-               "baud rate";
+        return "the search found no signal of this code: check the code, puncturing, "
+               "lock_presets, lock_constellation, soft_input, carrier and baud rate";
     }
     return "no signal of this code: the channel bit error rate is " +
            short_number(d_sum.wrong / d_sum.values) + ", and noise alone would show " +

@@ -31,8 +31,7 @@ struct test_case {
     unsigned overlap = 0;
     std::size_t bits = 0;
     bool packed4 = false;
-    bool clean =
-        true; // whether the decoder must return the sent bits if there is no noise
+    bool clean = true; // whether noiseless input must decode to the sent bits
 };
 
 std::ostream& operator<<(std::ostream& out, const test_case& c) { return out << c.name; }

@@ -60,8 +60,8 @@ TEST(conv_code, DecimalPolynomials_AreRefusedWithOctalAdvice)
     // The decimal numbers 171 and 133 are both out of range.
     EXPECT_EQ(code_error(7, { 171, -133 }),
               "polynomials entry is 253 (octal): its magnitude must be 1 to 177 for "
-              "constraint_length 7; the decimal number is 171, and probably the octal "
-              "numbers 171,-133 were meant, in Python 0o171 and so on");
+              "constraint_length 7; in decimal it is 171, and the octal numbers 171,-133 "
+              "were probably meant, in Python 0o171 and so on");
     EXPECT_NE(code_error(9, { 753, 561 }).find("octal numbers 753,561 were"),
               std::string::npos);
     EXPECT_NE(code_error(5, { 23, 33 }).find("octal numbers 23,33 were"),
