@@ -14,9 +14,8 @@ namespace gr::gpufec::framing {
 
 //! A bit pattern before each frame.
 struct sync_marker {
-    std::uint64_t
-        word;      //!< the marker in the low \c bits bits, first bit most significant
-    unsigned bits; //!< length of the marker: 16, 32 or 64
+    std::uint64_t word; //!< the marker in its low bits, the first bit most significant
+    unsigned bits;      //!< length of the marker: 16, 32 or 64
 };
 
 //! Marker of CCSDS 131.0-B, 9.3, for all codes except turbo codes and AR4JA codes.
