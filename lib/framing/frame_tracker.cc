@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The states of frame_tracker: search, lock, fly-wheel. */
+/* Implements the states of frame_tracker, which are search, lock and fly-wheel. */
 
 #include "frame_tracker.h"
 #include <algorithm>

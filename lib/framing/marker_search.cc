@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The search for a marker: division of the bits into words, and evaluation of the
+/* Implements the search for a marker, which divides the bits into words and evaluates the
  * kernel's hits. */
 
 #include "common/cpu_variant.h"

@@ -434,7 +434,7 @@ protected:
     }
 
 private:
-    using changes = std::map<std::string, std::function<bool()>>; // by name
+    using changes = std::map<std::string, std::function<bool()>>; // keyed by name
 
     // Longest sleep in general_work(), and thus the longest delay of tb.stop().
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };

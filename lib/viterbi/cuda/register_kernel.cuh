@@ -239,8 +239,8 @@ std::size_t fused_shared_bytes(const block_layout& plan, unsigned threads)
            sizeof(std::uint32_t);
 }
 
-//! Forward pass and traceback in one kernel, for few blocks. Survivors stay in shared
-//! memory.
+//! Kernel for few blocks that performs the forward pass and the traceback. Survivors stay
+//! in shared memory.
 template <class Code, unsigned LB, class Input, bool Frames>
 __global__ void __launch_bounds__(register_threads)
     fused_registers(const __grid_constant__ batch_geometry g,
