@@ -227,7 +227,7 @@ class qa_wrong_code(unittest.TestCase):
             result = run("decode", "viterbi", "--polynomials", polynomials, "--backend",
                          "cpu", "-", "-", input=b"")
             self.assertEqual(result.returncode, 0)
-            self.assertEqual(b"CCSDS 1/2, 133,171, written backwards" in result.stderr,
+            self.assertEqual(b"CCSDS 1/2, 133,171, with reversed bits" in result.stderr,
                              doubted)
 
     def test_ShortInput_GivesNoVerdict(self):

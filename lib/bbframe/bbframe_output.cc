@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decodes, descrambles and outputs BBFRAMEs. */
+/* Decodes BCH codewords to BBFRAMEs, descrambles the BBFRAMEs and outputs them in chunks.
+ * */
 
 #include "bbframe/header.h"
 #include "bbframe_output.h"

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Turns LDPC messages into BBFRAMEs: BCH decoding, descrambling, output in chunks. */
+/* Converts LDPC messages to BBFRAMEs: BCH decoding, descrambling, and output in chunks.
+ * */
 
 #ifndef INCLUDED_GPUFEC_BBFRAME_BBFRAME_OUTPUT_H
 #define INCLUDED_GPUFEC_BBFRAME_BBFRAME_OUTPUT_H
@@ -18,12 +19,13 @@ namespace gr::gpufec {
 //! Returns whether the LDPC codes of a frame size have outer BCH codes.
 bool has_bch(const std::string& standard, const std::string& frame_size);
 
-//! A decoder of one BBFRAME at a time, whose output is pulled in chunks.
+//! Decoder of one BBFRAME at a time. The output is pulled in chunks.
 class bbframe_output
 {
 public:
     //! \param standard name of a standard, see bch_code::standards()
-    //! \param names LDPC codes of the standard by frame size and rate: "normal 1/2"
+    //! \param names LDPC codes of the standard by frame size and rate, for example
+    //!        "normal 1/2"
     //! \param packed whether pull() writes packed bits instead of one bit per byte
     //! \param descramble whether decode() also descrambles the frame
     bbframe_output(const std::string& standard,
@@ -31,12 +33,13 @@ public:
                    bool packed,
                    bool descramble);
 
-    //! Returns the buffer for the packed message of an LDPC codeword. The buffer has the
-    //! size of the longest code's message.
+    //! Returns the buffer for the packed message of an LDPC codeword. The buffer fits the
+    //! longest message of all codes.
     std::vector<std::uint8_t>& message() { return d_message; }
     //! Decodes the contents of message(), a codeword of the BCH code that belongs to
     //! element \p code of the constructor's names, and descrambles the frame if the
-    //! constructor requested it. If there are too many errors, none is corrected.
+    //! constructor requested it. If the codeword has too many errors, none of the errors
+    //! is corrected.
     void decode(unsigned code);
     //! Returns the number of bits that decode() corrected; negative if decoding failed.
     int errors() const { return d_errors; }
@@ -44,10 +47,10 @@ public:
     std::size_t bits(unsigned code) const { return d_codes[code].k(); }
 
     //! Writes up to \p capacity further bytes of the decoded frame to \p out, with one or
-    //! eight bits each, and returns how many.
+    //! eight bits each. Returns the number of bytes written.
     std::size_t pull(std::uint8_t* out, std::size_t capacity);
     bool all_emitted() const { return d_emitted == d_items; }
-    //! Discards the rest of the frame, so that another stream can begin.
+    //! Discards the remaining bytes of the frame, so that another stream can begin.
     void restart() { d_emitted = d_items = 0; }
 
 private:
@@ -55,7 +58,7 @@ private:
 
     std::vector<bch_code> d_codes;
     bool d_packed;
-    std::vector<std::uint8_t> d_scrambling; // scrambling sequence; empty: no descrambling
+    std::vector<std::uint8_t> d_scrambling; // empty if frames are not descrambled
     // BCH decoders by index in d_codes, each constructed on first use.
     std::map<unsigned, bch_decoder_kernel> d_decoders;
     std::vector<std::uint8_t> d_message;

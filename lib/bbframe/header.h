@@ -42,14 +42,14 @@ struct header {
                                    //!< field (DFL), place of the first packet (SYNCD)
 };
 
-//! Reads a BBHEADER of header_bytes bytes; returns nothing if its CRC-8 is wrong.
+//! Parses a BBHEADER of header_bytes bytes. Returns nothing if its CRC-8 is wrong.
 //! \param may_be_efficient whether to accept the CRC-8 that marks DVB-T2's high
 //!        efficiency mode
 std::optional<header>
 read_header(const std::uint8_t* bytes, const crc8& crc, bool may_be_efficient);
 
-//! Returns the first \p bytes bytes of the scrambling sequence, which is XORed with
-//! frames.
+//! Returns the first \p bytes bytes of the scrambling sequence, which is added (XOR) to a
+//! frame.
 std::vector<std::uint8_t> scrambling(std::size_t bytes);
 
 } // namespace gr::gpufec::bbframe

@@ -14,8 +14,8 @@ namespace {
 
 constexpr unsigned none_begins = 65535; // value of SYNCD if no packet begins in the frame
 
-// Returns the number of bits of a packet as sent: without the sync byte, but with the
-// CRC-8, the ISSY field and the count of deleted packets, if the mode has them.
+// Returns the number of bits of a packet as sent. The sync byte is not sent; CRC-8, ISSY
+// field and count of deleted packets are included if the mode has them.
 std::size_t unit_of(const header& h)
 {
     return h.high_efficiency ? 8 * (packet_bytes - 1 + h.deleted) : h.upl;
@@ -71,7 +71,8 @@ void packets::push(const std::uint8_t* frame,
     const auto h = bits < header_bits ? std::optional<header>()
                                       : read_header(frame, d_crc, d_efficient);
     if (!h || !supported(*h, bits)) {
-        // The frame may belong to any input stream, so all lose synchronisation.
+        // The dropped frame may belong to any input stream, so all streams lose
+        // synchronisation.
         for (auto& s : d_streams) {
             lose(s.second);
         }

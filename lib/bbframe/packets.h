@@ -24,8 +24,8 @@ constexpr std::size_t packet_bytes = 188;
  * The packets of each input stream are assembled separately. If a frame does not continue
  * the incomplete packet of the previous frame of its input stream, that packet is
  * dropped. The transport error indicator is set in packets with a wrong CRC-8. Deleted
- * null packets are inserted again; ISSY fields are dropped. Frames of generic streams are
- * passed to a callback.
+ * null packets are inserted again, and ISSY fields are dropped. Frames of generic streams
+ * are passed to a callback.
  */
 class packets
 {
@@ -45,30 +45,31 @@ public:
     //! Status of a packet that has an error, or that is the first after a gap or of a
     //! stream.
     struct remark {
-        //! Index in the output of the packet's first byte. If null packets are inserted
-        //! before the packet, index of the first byte of these null packets.
+        //! Index in the output of the packet's first byte or, if null packets are
+        //! inserted before the packet, of their first byte.
         std::size_t at;
         bool error; //!< whether the packet's CRC-8 is wrong
         bool first; //!< whether the packet begins a stream or follows a gap or a dropped
                     //!< frame
         int isi;    //!< input stream identifier (ISI); −1 for a single stream
     };
-    //! Callback for the frames of generic streams. The arguments are the header, the
-    //! frame with its header and without padding, and the size of that frame in bytes.
+    //! Callback for the frames of generic streams. The arguments are the parsed header,
+    //! the frame (with header, without padding), and the size of the frame in bytes.
     using generic_hook =
         std::function<void(const header&, const std::uint8_t*, std::size_t)>;
 
     /*!
      * \param efficient whether frames may have DVB-T2's high efficiency mode
-     * \param isi input stream to extract; −1 for all. Frames of a single stream are
-     *        always extracted
+     * \param isi identifier of the input stream to extract; −1 for all. Frames of a
+     *        single stream are always extracted
      * \param generic called for frames of generic streams; may be empty
      */
     packets(bool efficient, int isi, generic_hook generic = {});
 
     /*!
      * \brief Processes a descrambled frame of \p bits bits. Appends the packets that the
-     * frame completes to \p out, and remarks on these packets to \p remarks.
+     * frame completes to \p out, and the status of each packet that has an error, or that
+     * is the first of a stream or after a gap, to \p remarks.
      */
     void push(const std::uint8_t* frame,
               std::size_t bits,
@@ -79,7 +80,7 @@ public:
     //! Returns whether packets can be extracted from the latest frame's input stream.
     //! Frames of generic streams and of input streams that are not extracted are ignored.
     bool synchronised() const { return d_synchronised; }
-    //! Forgets all input streams and sets all counts to 0.
+    //! Discards the state of all input streams and sets all counts to 0.
     void restart();
 
 private:

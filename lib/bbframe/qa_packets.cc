@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the extraction of packets from BBFRAMEs, and of CRC-8 and scrambling. The
- * tests assemble BBFRAMEs bit by bit as in the standard. */
+/* Tests of the extraction of packets from BBFRAMEs, of the CRC-8 and of the scrambler.
+ * The tests assemble BBFRAMEs bit by bit, as the standard describes. */
 
 #include "packets.h"
 #include <gtest/gtest.h>
@@ -201,7 +201,7 @@ TEST(Packets, FramesOfAnyLengthAndMode_YieldSentPackets)
             std::vector<packets::remark> remarks;
             unsigned frames = 0;
             while (s.has(frame_bits - 80)) {
-                // Some frames have padding.
+                // Some data fields are shorter than the frame, so that padding follows.
                 const auto dfl = frame_bits - 80 - random() % 3 * 8 * (random() % 5);
                 receiver.push(s.frame(frame_bits, dfl).data(), frame_bits, out, remarks);
                 ++frames;
@@ -235,7 +235,7 @@ TEST(Packets, LostAndCorruptedFrames_LoseOnlyTheirPackets)
     packets receiver(false, -1);
     bytes out;
     std::vector<packets::remark> remarks;
-    std::set<unsigned> whole; // packets without a lost bit
+    std::set<unsigned> whole; // indices of the packets without a lost bit
     for (unsigned i = 0; i + 1 < 300; ++i) {
         whole.insert(i);
     }
@@ -311,7 +311,7 @@ TEST(Packets, WrongCrc_SetsErrorIndicator)
     EXPECT_TRUE(remarks[2].error && !remarks[2].first);
 }
 
-TEST(Packets, SeveralStreams_AreSeparated)
+TEST(Packets, SeveralStreams_AreAssembledSeparately)
 {
     std::mt19937 random(5);
     std::vector<sender> senders = { sender({ false, 0, false, 1 }),
@@ -346,7 +346,7 @@ TEST(Packets, SeveralStreams_AreSeparated)
     }
 }
 
-TEST(Packets, IgnoredStream_LeavesOtherSynchronised)
+TEST(Packets, IgnoredStream_DoesNotDesynchroniseTheExtractedOne)
 {
     std::mt19937 random(7);
     sender wanted({ false, 0, false, 2 }), other({ false, 0, false, 1 });
@@ -371,7 +371,7 @@ TEST(Packets, IgnoredStream_LeavesOtherSynchronised)
     EXPECT_TRUE(receiver.synchronised());
 }
 
-TEST(Packets, FrameWithoutBeginOfPacket_IsAGap)
+TEST(Packets, SyncdWithinAPacket_IsReportedAsGap)
 {
     std::mt19937 random(8);
     std::vector<bytes> sent;
@@ -400,7 +400,7 @@ TEST(Packets, FrameWithoutBeginOfPacket_IsAGap)
     }
 }
 
-TEST(Packets, OtherPacketLength_IsAGap)
+TEST(Packets, ChangedPacketLength_IsReportedAsGap)
 {
     std::mt19937 random(9);
     sender one({}), longer({ false, 0, true });
@@ -476,7 +476,7 @@ TEST(Packets, MultipleStreamsWithIssyAndDeletion_YieldSentPackets)
     }
 }
 
-TEST(Packets, GenericStream_IsPassedToHookOnly)
+TEST(Packets, GenericStream_IsPassedToCallbackOnly)
 {
     bytes seen;
     int calls = 0;
@@ -512,7 +512,7 @@ TEST(Packets, ImpossibleHeader_IsDropped)
             return receiver.count().dropped;
         };
     EXPECT_EQ(push(1504, 6952, 0), dropped);
-    EXPECT_EQ(push(1504, 6960, 0), ++dropped); // longer than the frame
+    EXPECT_EQ(push(1504, 6960, 0), ++dropped); // the data field exceeds the frame
     EXPECT_EQ(push(1504, 65535, 0), ++dropped);
     EXPECT_EQ(push(1504, 3000, 3001), ++dropped); // SYNCD exceeds the data field
     EXPECT_EQ(push(1496, 6952, 0), ++dropped);    // shorter than a transport packet

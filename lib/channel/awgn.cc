@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Draws soft values of BPSK in noise: quantised ones from an alias table, which is built
- * here, and floats by the Box-Muller transform. */
+/* Draws the soft values of BPSK in noise. Quantised values are drawn from an alias table,
+ * floats by the Box-Muller transform. */
 
 #include "awgn.h"
 #include <algorithm>
@@ -47,11 +47,11 @@ double sigma_of(double ebn0_db, double rate)
 {
     if (!(rate > 0 && rate <= 1)) {
         throw std::invalid_argument("rate is " + std::to_string(rate) +
-                                    ": above 0 and up to 1 is allowed");
+                                    ": allowed are values above 0 and up to 1");
     }
     if (std::isnan(ebn0_db) || ebn0_db < -100) {
         throw std::invalid_argument("ebn0_db is " + std::to_string(ebn0_db) +
-                                    ": -100 and above is allowed");
+                                    ": allowed are -100 and more");
     }
     return std::sqrt(1 / (2 * rate * std::pow(10, ebn0_db / 10)));
 }
@@ -93,7 +93,7 @@ awgn_channel::awgn_channel(double ebn0_db,
 {
     if (!(amplitude > 0 && amplitude <= 127)) {
         throw std::invalid_argument("amplitude is " + std::to_string(amplitude) +
-                                    ": above 0 and up to 127 is allowed");
+                                    ": allowed are values above 0 and up to 127");
     }
     d_int8 = quantised(amplitude, d_sigma, 127);
     d_int4 = quantised(amplitude * (packed4_amplitude / int8_amplitude), d_sigma, 7);
@@ -106,7 +106,7 @@ void awgn_channel::int8(std::uint64_t first,
 {
     for (std::size_t i = 0; i < count; ++i) {
         const auto value = std::int8_t(d_int8(d_random(first + i)));
-        const int sign = -int(bits[i] & 1u); // 0 keeps the value, −1 negates it
+        const int sign = -int(bits[i] & 1u); // for bit 1, −1, which negates the value
         out[i] = (value ^ sign) - sign;
     }
 }

@@ -20,8 +20,8 @@ namespace gr::gpufec {
  *
  * The alias method (A. J. Walker: "New fast method for generating discrete random numbers
  * with arbitrary frequency distributions", Electronics Letters 10, 1974, p. 127) needs
- * one random number and one table entry per draw for any distribution. Probabilities are
- * exact to 1e-16.
+ * one random number and one table entry per draw for any distribution. The probabilities
+ * of the draws are exact to 1e-16.
  */
 class discrete_distribution
 {
@@ -88,8 +88,8 @@ public:
     //! Returns the standard deviation of the noise for an amplitude of 1.
     double sigma() const { return d_sigma; }
 
-    // A device uses the next three functions to generate the same quantised values. The
-    // soft value of coded bit n is drawn from the distribution with random number n, and
+    // The next three functions let a device generate the same quantised values. The soft
+    // value of coded bit n is drawn from the distribution with random number n, and
     // negated if the bit is 1. packed4_values() has the values before packing.
     const counter_random& random() const { return d_random; }
     const discrete_distribution& int8_values() const { return d_int8; }

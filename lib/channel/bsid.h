@@ -13,8 +13,8 @@
 
 namespace gr::gpufec {
 
-//! Simulation of a bsid_model. With the same seed, the same input gives the same output
-//! on every platform.
+//! Simulator of a bsid_model. The same seed and input produce the same output on every
+//! platform.
 class GPUFEC_API bsid_channel
 {
 public:

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the AWGN channel and its random bits: distribution and correlation of each,
+/* Tests of the AWGN channel and of the random bits: their distribution and correlation,
  * output in several calls, values without noise, and refused parameters. */
 
 #include "awgn.h"
@@ -27,8 +27,8 @@ std::vector<std::uint8_t> some_bits(std::size_t count)
 double gaussian_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
 // Returns the chi-square statistic of samples against the quantised Gaussian with mean
-// `amplitude` and standard deviation sigma·amplitude. The caller has negated the samples
-// of bit 1. `degrees` receives the degrees of freedom.
+// `amplitude` and standard deviation sigma·amplitude. The samples of bit 1 must have been
+// negated. Sets `degrees` to the degrees of freedom.
 double chi_square(const std::vector<int>& samples,
                   double amplitude,
                   double sigma,

@@ -10,7 +10,7 @@ namespace gr::gpufec::dvbs {
 
 namespace {
 
-constexpr unsigned period = 5; // in bits; the packed bytes have the same period
+constexpr unsigned period = 5; // in bits; also the period of the packed bytes, in bytes
 constexpr unsigned reflection[period] = { 0, 0, 1, 0, 1 };
 
 std::uint8_t reflection_byte(std::uint64_t first)

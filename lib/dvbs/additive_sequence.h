@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sequences that a Viterbi decoder may have added to the bits of a DVB-S stream. */
+/* The bit sequences that a Viterbi decoder with a phase error adds to the bits of a DVB-S
+ * stream. */
 
 #ifndef INCLUDED_GPUFEC_DVBS_ADDITIVE_SEQUENCE_H
 #define INCLUDED_GPUFEC_DVBS_ADDITIVE_SEQUENCE_H
@@ -15,15 +16,15 @@ namespace gr::gpufec::dvbs {
  * \brief A periodic bit sequence that is added (XOR) to the decoded bits of a stream.
  *
  * If the sign changes of a phase error form a code sequence, a Viterbi decoder cannot
- * detect the error: it adds the information bits of that code sequence to its output.
- * With the punctured codes of EN 300 421 and signs that are constant for I and for Q,
- * there are two cases. A sign change of both I and Q, at any rate, adds ones. At rate
- * 5/6, a sign change of I alone adds a sequence with the period 00101, and a sign change
- * of Q alone adds its complement. The second case is a reflection: a quarter turn with I
- * and Q exchanged.
+ * detect the error, and adds the information bits of that code sequence to its output.
+ * With the punctured codes of EN 300 421, and with sign changes that are constant for I
+ * and for Q, two cases exist. A sign change of both I and Q, at any rate, adds ones. At
+ * rate 5/6, a sign change of I alone adds a sequence with the period 00101, and a sign
+ * change of Q alone adds its complement. The second case is a reflection: a quarter turn
+ * with I and Q exchanged.
  *
- * Bit t of a stream has the sequence's bit t, so the sequence of a reflection has five
- * phases.
+ * Bit t of the sequence is added to bit t of a stream, so the sequence of a reflection
+ * has five phases.
  */
 class additive_sequence
 {

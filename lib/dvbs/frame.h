@@ -11,21 +11,21 @@
 
 namespace gr::gpufec::dvbs {
 
-//! Bytes of a transport-stream packet.
+//! Number of bytes of a transport-stream packet.
 constexpr std::size_t packet_bytes = 188;
-//! Bytes of a Reed-Solomon codeword: a packet and 16 parity symbols. A frame has the same
-//! length and begins with a sync byte.
+//! Number of bytes of a Reed-Solomon codeword: a packet and 16 parity symbols. A frame
+//! has the same length and begins with a sync byte.
 constexpr std::size_t frame_bytes = 204;
 constexpr std::size_t frame_bits = 8 * frame_bytes;
 
 constexpr std::uint8_t sync_byte = 0x47;
-//! Packets per group of the energy dispersal. The sync byte of the first packet of a
-//! group is inverted.
+//! Number of packets in a group of the energy dispersal. The sync byte of the first
+//! packet of a group is inverted.
 constexpr unsigned group_packets = 8;
 
-//! Branches of the convolutional interleaver, I.
+//! Number of branches of the convolutional interleaver, I in the standard.
 constexpr unsigned branches = 12;
-// Branch j delays its bytes by 17·j steps of 12 bytes, so by j whole frames.
+// Branch j delays its bytes by 17·j steps of 12 bytes, which are j whole frames.
 static_assert(frame_bytes == 17 * branches);
 
 } // namespace gr::gpufec::dvbs

@@ -12,7 +12,7 @@ namespace {
 
 // Returns the energy-dispersal sequence of a group of packets (EN 300 421, 4.4.1). The
 // generator 1 + x^14 + x^15 starts after the inverted sync byte. During the other sync
-// bytes it advances, but its output is not added.
+// bytes the generator advances, but its output is not added.
 std::array<std::uint8_t, group_packets * packet_bytes> dispersal()
 {
     std::array<std::uint8_t, group_packets * packet_bytes> group;
@@ -84,7 +84,7 @@ bool packet_decoder::arrived(std::uint64_t first, std::size_t bytes) const
     return first + bytes <= d_first + d_received.size();
 }
 
-// Discards bytes that neither search() nor lose() can need any more.
+// Discards the bytes that search() and lose() no longer need.
 void packet_decoder::discard()
 {
     const auto needed = d_synchronised ? d_bit / 8 : d_searched;
@@ -96,7 +96,8 @@ void packet_decoder::discard()
     }
 }
 
-// Searches the next 204 bytes. Returns false if they have not arrived.
+// Searches the next 204 bytes for the beginning of a frame. Returns false if these bytes
+// have not all arrived.
 bool packet_decoder::search()
 {
     if (!arrived(d_searched, frame_bytes + 1)) {
@@ -160,8 +161,8 @@ bool packet_decoder::track(std::vector<std::uint8_t>& out, std::vector<packet>& 
     return true;
 }
 
-// Restarts the search at the frame before the latest `window` frames. d_error_sum has
-// exceeded its limit only now, so earlier frames were at their correct positions.
+// Restarts the search at the frame before the latest `window` frames. Earlier frames were
+// at their correct positions, because d_error_sum did not exceed its limit before.
 void packet_decoder::lose()
 {
     d_searched = (d_bit - (window + 1) * frame_bits) / 8;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* From the decoded bits of a DVB-S stream to packets: EN 300 421, 4.4. */
+/* Decodes the packets of a DVB-S stream from the output of the Viterbi decoder (EN 300
+ * 421, 4.4). */
 
 #ifndef INCLUDED_GPUFEC_DVBS_PACKET_DECODER_H
 #define INCLUDED_GPUFEC_DVBS_PACKET_DECODER_H
@@ -25,7 +26,7 @@ namespace gr::gpufec::dvbs {
  * After frames are found, each frame is assumed to follow the previous one. If the sync
  * bytes of 12 consecutive frames have more than max_errors wrong bits among 96, the
  * search starts again 13 frames earlier. A packet is output when the 12 frames that
- * contain its bytes have arrived, if no search lies between these frames.
+ * contain its bytes have arrived, unless the search started again between these frames.
  */
 class packet_decoder
 {
@@ -33,8 +34,8 @@ public:
     //! Counts since construction or restart().
     struct counts {
         std::uint64_t packets = 0;   //!< output packets
-        std::uint64_t errors = 0;    //!< packets that Reed-Solomon could not correct
-        std::uint64_t corrected = 0; //!< symbols (bytes) that Reed-Solomon corrected
+        std::uint64_t errors = 0;    //!< packets that could not be corrected
+        std::uint64_t corrected = 0; //!< corrected symbols (bytes)
         std::uint64_t losses = 0;    //!< number of losses of synchronisation
     };
     //! Status of an output packet.
@@ -66,15 +67,15 @@ public:
     void finish(std::vector<std::uint8_t>& out, std::vector<packet>& packets);
 
     const counts& count() const { return d_count; }
-    //! Returns whether frames are found.
+    //! Returns whether the decoder has found frames and tracks them.
     bool synchronised() const { return d_synchronised; }
-    //! Begins another stream and sets all counts to 0.
+    //! Prepares for another stream and sets all counts to 0.
     void restart();
 
 private:
     // Number of sync bits among 96 that may be wrong before the search begins again.
-    // Random bits exceed this number with a probability of 0.9998, bits with an error
-    // rate of 0.15 with a probability of 2e-5.
+    // Random bits exceed this number of errors with a probability of 0.9998, and bits
+    // with an error rate of 0.15 with a probability of 2e-5.
     static constexpr unsigned max_errors = 30;
     static constexpr unsigned window = sync_search::window_frames;
     // Number of frames that d_frames can hold. When d_frames is full, all of its oldest

@@ -23,7 +23,7 @@ struct received {
     bool synchronised;
 };
 
-// Decodes a stream that is pushed in parts of `part` bytes; 0: all at once.
+// Decodes a stream that is pushed in parts of `part` bytes; with 0, in one part.
 received decode(const bytes& stream, std::size_t part = 0)
 {
     received r;
@@ -50,8 +50,8 @@ bytes part(const bytes& of, std::size_t first, std::size_t end)
     return bytes(of.begin() + packet_bytes * first, of.begin() + packet_bytes * end);
 }
 
-// Returns the indices of the sent packets that were received correctly, in order. The
-// test fails if a packet that is marked as correct was not sent.
+// Returns, in order, the indices of the sent packets that were received correctly. Fails
+// the test if a packet that is marked as correct was not sent.
 std::vector<std::size_t> right_packets(const received& r, const bytes& sent)
 {
     std::map<bytes, std::size_t> numbers;
@@ -86,7 +86,7 @@ TEST(DvbsPacketDecoder, StreamWithoutErrors_YieldsEveryCompletePacket)
     std::mt19937 random(1);
     const auto sent = random_packets(300, random);
     const auto r = decode(transmitter().send(sent));
-    // A packet is complete with the eleventh frame after its own.
+    // A packet is complete when the eleventh frame after its own frame has arrived.
     EXPECT_EQ(r.out, part(sent, 0, 289));
     EXPECT_EQ(r.count.errors + r.count.corrected + r.count.losses, 0u);
     EXPECT_TRUE(r.synchronised);
@@ -97,13 +97,13 @@ TEST(DvbsPacketDecoder, StreamWithoutErrors_YieldsEveryCompletePacket)
     }
 }
 
-TEST(DvbsPacketDecoder, AnyBeginningAndSequence_GiveTheSamePackets)
+TEST(DvbsPacketDecoder, AnyBitOffsetAndAdditiveSequence_GiveTheSamePackets)
 {
     std::mt19937 random(2);
     const auto sent = random_packets(40, random);
     const auto frames = bits_of(transmitter().send(sent));
     for (unsigned test = 0; test < 48; ++test) {
-        // Bits of noise, or the end of a frame, before the first whole frame.
+        // Noise, or the end of a frame, precedes the first whole frame.
         const bool cut = test % 3 == 0;
         const std::size_t extra = 16 + test % 8 + 8 * (random() % 180);
         std::vector<bool> bits;
@@ -189,7 +189,8 @@ TEST(DvbsPacketDecoder, WrongSyncBytes_LoseNoPacket)
     std::mt19937 random(5);
     const auto sent = random_packets(200, random);
     auto frames = transmitter().send(sent);
-    for (unsigned f = 12; f < 200; f += 3) { // a third of the bytes, 32 bits in 12 frames
+    // A third of the sync bytes are wrong, which is 32 bits in 12 frames.
+    for (unsigned f = 12; f < 200; f += 3) {
         frames[f * frame_bytes] ^= 0xff >> random() % 2;
     }
     const auto whole = decode(transmitter().send(sent));
@@ -202,8 +203,8 @@ TEST(DvbsPacketDecoder, WrongSyncBytes_LoseNoPacket)
     }();
     EXPECT_EQ(mild.out, whole.out);
     EXPECT_EQ(mild.count.losses, 0u);
-    EXPECT_EQ(mild.count.corrected, 0u); // Sync bytes are known, so none counts as
-                                         // corrected.
+    EXPECT_EQ(mild.count.corrected, 0u); // Sync bytes are known, so none of them
+                                         // counts as corrected.
     const auto right = right_packets(decode(frames), sent);
     EXPECT_TRUE(std::is_sorted(right.begin(), right.end()));
 }
@@ -271,7 +272,7 @@ TEST(DvbsPacketDecoder, FadeWithoutSlip_LosesOnlyItsPackets)
     }
 }
 
-TEST(DvbsPacketDecoder, InversionWithinTheStream_IsFollowed)
+TEST(DvbsPacketDecoder, InversionWithinTheStream_IsCorrected)
 {
     std::mt19937 random(8);
     const auto sent = random_packets(120, random);
@@ -301,7 +302,7 @@ TEST(DvbsPacketDecoder, ShortConstantAndNoisyStreams_YieldNoPackets)
     }
 }
 
-TEST(DvbsPacketDecoder, Restart_BeginsANewStream)
+TEST(DvbsPacketDecoder, Restart_DiscardsThePreviousStream)
 {
     std::mt19937 random(10);
     const auto sent = random_packets(60, random);

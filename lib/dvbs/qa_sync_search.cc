@@ -14,7 +14,7 @@ using namespace gr::gpufec::dvbs::test;
 
 namespace {
 
-// Searches a whole stream; returns the first alignment.
+// Searches a whole stream, and returns the first alignment that fits.
 std::optional<sync_search::alignment> search(const bytes& stream, std::uint64_t first = 0)
 {
     sync_search searcher;
@@ -26,8 +26,8 @@ std::optional<sync_search::alignment> search(const bytes& stream, std::uint64_t 
     return {};
 }
 
-// Random bytes with sync bytes of frames that begin at bit `begin`. The first frame has
-// number `frame` in its group.
+// Returns random bytes with the sync bytes of frames that begin at bit `begin`. The first
+// frame has number `frame` in its group.
 std::vector<bool> frames_at(std::size_t begin, unsigned frame, std::mt19937& random)
 {
     auto bits = bits_of(random_bytes(14 * frame_bytes, random));
@@ -69,7 +69,7 @@ double hypotheses_per_frame(unsigned max_errors)
 TEST(AdditiveSequence, Reflection_IsTheCodeSequenceOfConstantSignChanges)
 {
     // Encodes the sequence at DVB's rate 5/6. For exactly one phase of the sequence, all
-    // coded bits of I must be 1 and all of Q 0. The same holds with I and Q exchanged.
+    // coded bits of I must be 1 and all of Q 0. The same applies with I and Q exchanged.
     const char* const sent[2] = { "10101", "11010" };
     constexpr unsigned polynomials[2] = { 0171, 0133 };
     unsigned fitting = 0;
@@ -102,7 +102,7 @@ TEST(AdditiveSequence, Reflection_IsTheCodeSequenceOfConstantSignChanges)
     EXPECT_EQ(fitting, 2u);
 }
 
-TEST(AdditiveSequence, AnyFirstBit_IsPartOfTheSameSequence)
+TEST(AdditiveSequence, SequenceFromAnyBit_EqualsThatPartOfTheWhole)
 {
     for (unsigned kind = 0; kind < additive_sequence::kinds; ++kind) {
         const additive_sequence sequence(kind, kind % 2);
@@ -119,7 +119,7 @@ TEST(AdditiveSequence, AnyFirstBit_IsPartOfTheSameSequence)
     }
 }
 
-TEST(SyncSearch, AnyBeginningAndSequence_IsFound)
+TEST(SyncSearch, AnyBitOffsetAndAdditiveSequence_AreFound)
 {
     std::mt19937 random(1);
     for (unsigned test = 0; test < 200; ++test) {
@@ -191,7 +191,7 @@ TEST(SyncSearch, RepeatedSyncByteWithoutInversion_IsRejected)
     }
 }
 
-TEST(SyncSearch, Noise_NumberOfFitsFollowsFormula)
+TEST(SyncSearch, Noise_FitsAsOftenAsTheFormulaPredicts)
 {
     EXPECT_NEAR(hypotheses_per_frame(sync_search::default_max_errors), 2.5e-11, 0.05e-11);
     // Windows that do not overlap are independent.

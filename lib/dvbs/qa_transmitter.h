@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A DVB-S transmitter up to the convolutional encoder, for tests. It follows the figures
- * of EN 300 421, byte by byte and bit by bit, and shares nothing with the library. */
+/* A DVB-S transmitter up to the convolutional encoder, for tests. The transmitter follows
+ * the figures of EN 300 421, byte by byte and bit by bit, and shares no code with the
+ * library. */
 
 #ifndef INCLUDED_GPUFEC_DVBS_QA_TRANSMITTER_H
 #define INCLUDED_GPUFEC_DVBS_QA_TRANSMITTER_H
@@ -47,7 +48,7 @@ public:
         for (unsigned branch = 0; branch < 12; ++branch) {
             d_delays[branch].resize(17 * branch);
         }
-        // Product of (x + alpha^i), highest power first.
+        // The generator polynomial, the product of (x + alpha^i), highest power first.
         d_generator = { 1 };
         for (unsigned i = 0, root = 1; i < 16; ++i, root = times(root, 2)) {
             bytes next(d_generator.size() + 1);
@@ -139,7 +140,7 @@ inline std::vector<bool> bits_of(const bytes& packed)
     return bits;
 }
 
-//! Packs bits; drops those of an incomplete last byte.
+//! Packs bits, and drops the bits of an incomplete last byte.
 inline bytes packed(const std::vector<bool>& bits)
 {
     bytes made(bits.size() / 8);

@@ -17,11 +17,11 @@ namespace gr::gpufec::dvbs {
 /*!
  * \brief Finds where frames begin, at any bit and under any additive sequence.
  *
- * A window has the length of 12 frames, as a packet's bytes are spread over 12 frames. A
- * hypothesis consists of the bit at which the first frame begins, an additive sequence
- * with or without complement, and the index of the first frame with an inverted sync
- * byte. It fits if the 96 bits of the sync bytes have at most max_errors errors, and each
- * inverted sync byte at most max_inverted_errors. The second rule rejects streams in
+ * A window has the length of 12 frames, because a packet's bytes are spread over 12
+ * frames. A hypothesis consists of the bit at which the first frame begins, an additive
+ * sequence with or without complement, and the index of the first frame with an inverted
+ * sync byte. It fits if the 96 bits of the sync bytes have at most max_errors errors, and
+ * each inverted sync byte at most max_inverted_errors. The second rule rejects streams in
  * which every frame is the same, such as a constant 0x47.
  *
  * With N = 1632 bits of a frame and S = 12 sequences, the expected number of hypotheses
@@ -30,9 +30,9 @@ namespace gr::gpufec::dvbs {
  *   N · S · (4 p(1) + 4 p(2)),
  *   p(m) = P(e1 <= 3 and ... and em <= 3 and e1 + ... + em + e <= max_errors)
  * </pre>
- * where m is the number of inverted sync bytes in the window, e1 to em are their errors,
- * binomial with n = 8 and 1/2, and e is binomial with n = 8 · (12 − m) and 1/2. For 10
- * errors this is 2.5e-11.
+ * where m is the number of inverted sync bytes in the window. Their errors e1 to em are
+ * binomial with n = 8 and p = 1/2; the errors e of the other sync bytes are binomial with
+ * n = 8 · (12 − m) and p = 1/2. With max_errors = 10, the expected number is 2.5e-11.
  */
 class sync_search
 {
@@ -41,11 +41,12 @@ public:
     static constexpr unsigned default_max_errors = 10;
     static constexpr unsigned max_inverted_errors = 3;
 
-    //! Position of the first frame in a window, and the sequence added to the frames.
+    //! Position of the first frame in a window, and the sequence that was added to the
+    //! frames.
     struct alignment {
         std::uint64_t bit; //!< index in the stream of the first frame's first bit
         unsigned frame;    //!< index of the first frame in its group, 0 to 7
-        additive_sequence sequence; //!< sequence that is added to the stream
+        additive_sequence sequence; //!< sequence that was added to the stream
         unsigned errors;            //!< number of wrong bits in the sync bytes
     };
 
@@ -56,8 +57,8 @@ public:
     /*!
      * \brief Searches the window that ends with the next frame_bytes bytes of the stream.
      *
-     * \param bytes frame_bytes + 1 bytes, whose last byte is also the first of the next
-     *        call
+     * \param bytes frame_bytes + 1 bytes. The last byte is also the first byte of the
+     *        next call
      * \param first index in the stream of the first byte
      * \returns the hypothesis with the fewest errors, if one fits; nothing for the first
      *          window_frames − 1 calls after restart()

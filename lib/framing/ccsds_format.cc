@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Lengths and codes of telemetry formats, and the search for parameters that fit. */
+/* Lengths and codes of telemetry formats, and the search for parameters that decode a
+ * frame. */
 
 #include "ccsds_format.h"
 #include "common/names.h"
@@ -61,8 +62,8 @@ namespace framing {
 
 namespace {
 
-// Returns the code whose interleaved messages have `frame_bytes` bytes, by a virtual
-// fill.
+// Returns the code shortened by a virtual fill, so that its interleaved messages have
+// `frame_bytes` bytes.
 reed_solomon_code
 shortened_code(const std::string& name, unsigned interleaving, unsigned frame_bytes)
 {

@@ -14,7 +14,7 @@
 
 namespace gr::gpufec::framing {
 
-//! Largest number of bytes of a transfer frame.
+//! Maximum number of bytes of a transfer frame.
 inline constexpr unsigned max_frame_bytes = 16384;
 
 struct ccsds_format {
@@ -31,8 +31,8 @@ struct ccsds_format {
 
 /*!
  * \brief Returns the parameters that decode a frame, as "code=…, interleaving=… and
- * randomiser=…", or "" if no combination of standard values does.
- * \param sent the bytes after the marker, randomised as received
+ * randomiser=…", or "" if no combination of standard values decodes the frame.
+ * \param sent the received bytes after the marker, still randomised
  */
 std::string fitting_parameters(const std::vector<std::uint8_t>& sent);
 

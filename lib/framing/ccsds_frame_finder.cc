@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* telemetry_receiver, which decodes the frames that frame_tracker finds and stores them
- * until they are pulled; and ccsds_frame_finder, which owns a receiver. */
+/* Class telemetry_receiver, which decodes the frames that frame_tracker finds and stores
+ * them until they are pulled, and class ccsds_frame_finder, which owns a receiver. */
 
 #include "ccsds_format.h"
 #include "common/refuse.h"
@@ -139,16 +139,17 @@ public:
     std::string verdict() const override;
 
 private:
-    // If none of this many frames can be decoded, the parameters are judged.
+    // Number of undecodable frames at the beginning of a stream after which other
+    // parameters are tried.
     static constexpr unsigned enough_frames = 8;
 
-    // Bytes of frames that one thread decodes at a time. Decoding them takes longer than
-    // waking the thread.
+    // Number of bytes in the frames that one thread decodes at a time. Decoding so many
+    // bytes takes longer than waking the thread.
     static constexpr std::size_t part_of_thread = 32u << 10;
     // Number of items that one thread processes at a time
     static constexpr std::size_t small_piece = 8192;
 
-    // A frame in the right polarity, derandomised, and corrected if possible
+    // A frame in the correct polarity, derandomised, and corrected if possible
     struct decoded_frame {
         located_frame place;
         std::vector<std::uint8_t> bytes;
@@ -159,7 +160,7 @@ private:
     template <class Item>
     void push_pieces(const Item* items, std::size_t count)
     {
-        // Pushes in pieces, so that the stored bits are few.
+        // Pushes in pieces, so that few bits are stored.
         for (std::size_t i = 0; i < count; i += d_piece) {
             d_bits.push(items + i, std::min(d_piece, count - i));
             run(false);
@@ -203,7 +204,7 @@ private:
     std::size_t d_pulled = 0, d_found = 0;
     ccsds_counts d_counts;
     bool d_judged = false; // whether d_fitting was searched for
-    std::string d_fitting; // parameters that would decode the frames; "": unknown
+    std::string d_fitting; // parameters that would decode the frames; "" if unknown
 };
 
 std::vector<std::int8_t>
@@ -216,7 +217,7 @@ telemetry_receiver::signs_of(const std::vector<std::uint8_t>& sequence)
     return signs;
 }
 
-// Reads the bytes after the marker, as received.
+// Reads the received bytes after the marker.
 void telemetry_receiver::read(const located_frame& frame,
                               std::vector<std::uint8_t>& to) const
 {
@@ -227,7 +228,7 @@ void telemetry_receiver::read(const located_frame& frame,
                      to.data());
 }
 
-// Decodes a frame. Several threads do so.
+// Decodes a frame. Several threads call this function at the same time.
 void telemetry_receiver::decode(const located_frame& frame, decoded_frame& to) const
 {
     to.place = frame;
@@ -249,7 +250,7 @@ void telemetry_receiver::decode(const located_frame& frame, decoded_frame& to) c
                                       : frame_check::good;
 }
 
-// Decodes frames by several threads.
+// Decodes frames with several threads.
 void telemetry_receiver::prepare(const std::vector<located_frame>& frames)
 {
     d_ahead.resize(std::max(d_ahead.size(), frames.size()));
@@ -281,7 +282,7 @@ frame_check telemetry_receiver::check(const located_frame& frame)
     return d_last->result;
 }
 
-// Looks for parameters that decode a frame.
+// Searches for parameters that decode the frame.
 void telemetry_receiver::find_fitting(const located_frame& frame)
 {
     std::vector<std::uint8_t> sent;
@@ -306,7 +307,7 @@ void telemetry_receiver::take(const located_frame& frame, frame_check result)
                d_counts.failed == enough_frames) {
         find_fitting(frame);
     }
-    // The LDPC decoder judges codewords without a marker.
+    // For a frame without a marker, the LDPC decoder's result decides.
     if (!good && d_framing.drop_failed && !d_format.ldpc) {
         return;
     }
@@ -345,7 +346,7 @@ std::string telemetry_receiver::verdict() const
 {
     const auto period = d_tracker.other_period();
     if (period) {
-        return "markers are " + std::to_string(period) + " bits apart and not " +
+        return "markers are " + std::to_string(period) + " bits apart instead of " +
                std::to_string(d_format.marker.bits + d_format.sent_bits) +
                ": check frame_bytes, interleaving and code";
     }
@@ -353,7 +354,7 @@ std::string telemetry_receiver::verdict() const
         return "";
     }
     const std::string found =
-        "markers are found, but no frame could be decoded by Reed-Solomon: ";
+        "markers were found, but the Reed-Solomon decoder could decode no frame: ";
     return found + (d_fitting.empty()
                         ? "check code, interleaving, frame_bytes and randomiser"
                         : d_fitting + " would decode a frame");

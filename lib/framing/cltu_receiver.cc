@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The receiver of telecommands: finds CLTUs by their start sequences and decodes codeword
- * after codeword, until one cannot be decoded. */
+/* The receiver of telecommands. It finds CLTUs by their start sequences and decodes one
+ * codeword after the other, until a codeword cannot be decoded. */
 
 #include "ccsds_format.h"
 #include "common/refuse.h"
@@ -45,7 +45,7 @@ ldpc_options ldpc_part(const ccsds_framing& framing, const ccsds_telecommand_cod
     options.positive_bit = framing.positive_bit;
     options.precision = ldpc_precision::float32;
     options.codeword = true;
-    options.backend = backend::cpu; // one codeword at a time
+    options.backend = backend::cpu; // codewords are decoded one at a time
     options.batch = options.slots = 1;
     options.watch = false;
     return options;
@@ -69,8 +69,8 @@ public:
                                          code.ldpc ? code.codeword_bits / 8
                                                    : max_frame_bytes + 8)),
           d_search(d_start,
-                   // At most 1 in 500 random positions passes this limit, so most of the
-                   // work is the search in hard bits.
+                   // At most 1 in 500 random positions passes this limit, so that few
+                   // positions need soft values.
                    code.ldpc ? tolerated_errors(
                                    d_start.bits, 2, std::max(0.002, framing.false_alarm))
                              : d_start_errors,
@@ -151,15 +151,15 @@ public:
     std::string verdict() const override
     {
         return d_counts.frames == 0 && d_undecoded >= enough_starts
-                   ? "start sequences are found, but no codeword after them could be "
+                   ? "start sequences were found, but no codeword after them could be "
                      "decoded: check code and randomiser"
                    : "";
     }
 
 private:
-    // The parameters are judged after `enough_starts` start sequences of 64 bits, if no
-    // codeword has followed any of them. Only start sequences with at most `few_errors`
-    // errors count.
+    // Wrong parameters are reported after `enough_starts` start sequences of 64 bits, if
+    // no codeword has followed any of these start sequences. Only start sequences with at
+    // most `few_errors` errors count.
     static constexpr unsigned enough_starts = 8, few_errors = 4;
 
     template <class Item>
@@ -200,9 +200,9 @@ private:
     received_bits d_bits;
     std::uint64_t d_at = 0;               // first position to search
     std::optional<ccsds_frame> d_cltu;    // CLTU that is being received
-    std::vector<std::uint8_t> d_received; // hard bits of a codeword
-    std::vector<std::uint8_t> d_decoded;  // its message
-    std::vector<std::int8_t> d_soft;      // its soft values, with LDPC codes
+    std::vector<std::uint8_t> d_received; // hard bits of the current codeword
+    std::vector<std::uint8_t> d_decoded;  // message of the current codeword
+    std::vector<std::int8_t> d_soft;      // soft values of the codeword, for LDPC codes
     std::deque<ccsds_frame> d_found;
     unsigned d_undecoded = 0; // see enough_starts
     ccsds_counts d_counts;
@@ -230,7 +230,8 @@ void cltu_receiver::run(bool ended)
             continue;
         }
         const int corrected = decode();
-        // Corrections could make a codeword of a tail sequence with errors.
+        // Without this test, a tail sequence with errors could be corrected to a
+        // codeword.
         if (corrected != 0 && is_tail()) {
             end_cltu(true);
         } else if (corrected < 0) {
@@ -244,7 +245,8 @@ void cltu_receiver::run(bool ended)
             }
         }
     }
-    // Without a codeword the search may have to continue after the first bit of the CLTU.
+    // Before its first codeword is decoded, a CLTU may be false, and the search must then
+    // continue after the first bit of the CLTU.
     d_bits.discard(d_cltu && !d_cltu->bytes.empty() ? d_cltu->end : needed());
 }
 

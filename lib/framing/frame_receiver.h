@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of the receivers of telemetry and telecommands to ccsds_frame_finder. */
+/* The interface through which ccsds_frame_finder uses the receivers of telemetry and of
+ * telecommands. */
 
 #ifndef INCLUDED_GPUFEC_FRAMING_FRAME_RECEIVER_H
 #define INCLUDED_GPUFEC_FRAMING_FRAME_RECEIVER_H
@@ -12,7 +13,7 @@
 
 namespace gr::gpufec::framing {
 
-//! The functions are those of ccsds_frame_finder.
+//! The functions have the meaning of those of ccsds_frame_finder.
 class frame_receiver
 {
 public:

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The states of frame_tracker: search, lock, fly-wheel. */
+/* Implements the states of frame_tracker, which are search, lock and fly-wheel. */
 
 #include "frame_tracker.h"
 #include <algorithm>
@@ -13,8 +13,7 @@ namespace gr::gpufec::framing {
 namespace {
 
 // Returns the number of wrong signs that a marker of soft values may have. Fewer than 1
-// in 500 random positions pass this limit, so most of the work is the search in hard
-// bits.
+// in 500 random positions pass this limit, so that few positions need soft values.
 unsigned wrong_signs(unsigned bits)
 {
     unsigned errors = 0;
@@ -82,7 +81,7 @@ located_frame frame_tracker::at(const received_bits& bits,
     return { position, orientation, c < 0, c, errors(c) <= d_tolerated.track };
 }
 
-// Returns the frame that a lock expects at a position.
+// Returns the frame that is expected at a position while locked.
 located_frame frame_tracker::expected_at(const received_bits& bits,
                                          std::uint64_t position) const
 {
@@ -133,7 +132,7 @@ std::optional<located_frame> frame_tracker::next(const received_bits& bits,
                     return false;
                 }
                 first = found;
-                limit = hit; // other orientations must have an earlier marker
+                limit = hit; // a marker in another orientation must begin earlier
                 return true;
             });
         }
@@ -145,9 +144,9 @@ std::optional<located_frame> frame_tracker::next(const received_bits& bits,
 }
 
 // Returns whether the next marker is at its expected place and no better marker overlaps
-// the marker at `position`. The bits of all these markers must be available. In another
-// orientation, a marker resembles itself shifted by one bit: that of AR4JA differs in 11
-// of 64 bits.
+// the marker at `position`. The bits of all these markers must be available. Read in
+// another orientation, a marker resembles itself shifted by one bit. The marker of AR4JA
+// then differs in only 11 of 64 bits.
 bool frame_tracker::confirmed(const received_bits& bits, const located_frame& frame) const
 {
     const auto second = at(bits, frame.position + d_period, frame.orientation);
@@ -175,7 +174,7 @@ frame_check frame_tracker::check(const located_frame& frame)
     return d_result;
 }
 
-// Decodes a frame and returns whether it is correct. \c wait means that the answer
+// Decodes a frame and returns whether the frame is correct. \c wait means that the answer
 // depends on bits that are not available yet.
 frame_tracker::judgement
 frame_tracker::judge(const received_bits& bits, bool ended, const located_frame& frame)
@@ -200,8 +199,8 @@ frame_tracker::judge(const received_bits& bits, bool ended, const located_frame&
     }
     const auto following = at(bits, next, frame.orientation);
     if (following.marker_found) {
-        // If the sign changes soon after a marker, the complement of the frame is
-        // decoded.
+        // If the sign changes soon after a marker, the decoder may decode the complement
+        // of the frame.
         return following.inverted == frame.inverted ? judgement::good : judgement::bad;
     }
     const auto reach = std::uint64_t(d_options.shift) * d_options.max_shift;
@@ -250,9 +249,10 @@ void frame_tracker::note_period(const located_frame& frame)
     }
 }
 
-// Returns the frame before the first frame of a lock if the code confirms it. Its marker
-// has more errors than the search tolerates. At the beginning of a stream this is
-// frequent, because a Viterbi decoder does not know the first state of the encoder.
+// Returns the frame before the first frame of a lock if the code confirms it. The marker
+// of this frame has more errors than the search tolerates, which is frequent at the
+// beginning of a stream, because a Viterbi decoder does not know the first state of the
+// encoder.
 std::optional<located_frame> frame_tracker::before(const received_bits& bits,
                                                    const located_frame& frame)
 {
@@ -268,7 +268,7 @@ std::optional<located_frame> frame_tracker::before(const received_bits& bits,
     return good ? std::make_optional(earlier) : std::nullopt;
 }
 
-// Looks for a frame from d_at on. Returns whether the state changed.
+// Searches for a frame from d_at on. Returns whether the state changed.
 bool frame_tracker::search(const received_bits& bits, bool ended)
 {
     const auto end =
@@ -314,7 +314,7 @@ bool frame_tracker::search(const received_bits& bits, bool ended)
     return true;
 }
 
-// Looks for a frame that replaces the expected one.
+// Searches for a frame that replaces the expected one.
 frame_tracker::rivals frame_tracker::find_rival(const received_bits& bits,
                                                 bool ended,
                                                 const located_frame& expected)
@@ -326,7 +326,8 @@ frame_tracker::rivals frame_tracker::find_rival(const received_bits& bits,
         if (same_place(*rival, expected)) {
             continue;
         }
-        // Two markers replace a frame only if its own marker is missing.
+        // A marker at the end of a rival confirms it only if the expected frame's own
+        // marker is missing.
         const auto end = rival->position + d_period;
         const auto confirmed_end = expected.marker_found ? end : end + n;
         const auto result =
@@ -358,7 +359,7 @@ bool frame_tracker::track(const received_bits& bits, bool ended)
             d_wait = d_at + d_period;
             return false;
         }
-        // After a slip, a whole frame may begin before d_at.
+        // After a slip by lost bits, a whole frame may begin before d_at.
         d_locked = false;
         d_at = std::max(bits.begin(), d_last.position + 1);
         return true;
@@ -369,7 +370,7 @@ bool frame_tracker::track(const received_bits& bits, bool ended)
     if (result == judgement::wait) {
         return false;
     }
-    // Frames whose marker is missing may be shifted codewords.
+    // A frame whose marker is missing may be a shifted codeword.
     if (!expected.marker_found ||
         (result == judgement::bad && d_bad >= d_options.flywheel)) {
         const auto found = find_rival(bits, ended, expected);

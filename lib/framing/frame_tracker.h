@@ -22,7 +22,7 @@ enum class frame_check {
     none       //!< there is no code
 };
 
-//! A place where a frame may be.
+//! A position at which a frame may begin.
 struct located_frame {
     std::uint64_t position = 0; //!< position of the first bit of the marker
     unsigned orientation = 0;   //!< index in orientations_of()
@@ -32,7 +32,7 @@ struct located_frame {
     bool marker_found = false;  //!< whether the marker has a tolerated number of errors
 };
 
-//! Returns whether two frames have the same bits.
+//! Returns whether two frames consist of the same received bits.
 inline bool same_place(const located_frame& a, const located_frame& b)
 {
     return a.position == b.position && a.orientation == b.orientation &&
@@ -44,7 +44,7 @@ struct tracker_counts {
     std::uint64_t locks = 0;       //!< searches that ended with a frame
     std::uint64_t losses = 0;      //!< locks lost after too many missing markers
     std::uint64_t slips = 0;       //!< frames found elsewhere than expected, while locked
-    std::uint64_t missed = 0;      //!< frames kept by the fly-wheel
+    std::uint64_t missed = 0;      //!< frames without a marker that the fly-wheel kept
     std::uint64_t unconfirmed = 0; //!< markers in a search that began no frame
     std::uint64_t cut = 0;         //!< incomplete frames at the end of the stream
 };
@@ -52,14 +52,15 @@ struct tracker_counts {
 /*!
  * \brief Finds frames of constant length that begin with a marker.
  *
- * In the search, each marker with a tolerated number of errors is a candidate. It is
- * confirmed if its frame can be decoded, or if the next marker is at its place. The frame
- * before it is taken, too, if it can be decoded. While locked, the next marker is
- * expected at its place. If it is not there and the frame cannot be decoded, all places
- * between the last frame and the end of this one are searched, and a confirmed candidate
- * there replaces the expected frame, so that a slip costs only the frame in which it
- * occurs. Otherwise the fly-wheel keeps up to \c flywheel frames without a marker in
- * succession.
+ * In the search, each marker with a tolerated number of errors is a candidate. A
+ * candidate is confirmed if its frame can be decoded, or if the next marker is at its
+ * expected place. The frame before the candidate is taken, too, if that frame can be
+ * decoded. While locked, each marker is expected one period after the previous one. If
+ * the marker is missing and the frame cannot be decoded, all positions after the
+ * beginning of the last frame, up to the end of the expected frame, are searched. A
+ * confirmed candidate among them replaces the expected frame, so that a slip costs only
+ * the frame in which the slip occurs. Otherwise the fly-wheel keeps up to \c flywheel
+ * frames without a marker in succession.
  *
  * A Reed-Solomon code that is not shortened is cyclic, and the sequence of the short
  * randomiser is a codeword. After a slip by whole symbols at the beginning of a frame,
@@ -71,32 +72,32 @@ class frame_tracker
 public:
     struct options {
         sync_marker marker;
-        std::size_t frame_bits; //!< bits after the marker
+        std::size_t frame_bits; //!< number of bits after the marker
         std::vector<orientation> orientations;
         double false_alarm; //!< see tolerance()
         unsigned flywheel;  //!< maximum number of successive frames without a marker
-        unsigned shift;     //!< bits of a symbol of all interleaved codewords
+        unsigned shift;     //!< bits of one symbol of all interleaved codewords
         unsigned max_shift; //!< number of symbols that the code corrects
-        unsigned ahead;     //!< largest number of frames in a call of prepare_function
+        unsigned ahead;     //!< maximum number of frames in a call of prepare_function
     };
     //! Decodes a frame whose bits are all available.
     using check_function = std::function<frame_check(const located_frame&)>;
-    //! Takes the frames that are expected next, in order, whose bits are all available.
-    //! They can be decoded together, in advance of check_function. Not called for a
-    //! single frame.
+    //! Receives the next expected frames, in order, whose bits are all available. The
+    //! function may decode these frames together, in advance of check_function. It is not
+    //! called for a single frame.
     using prepare_function = std::function<void(const std::vector<located_frame>&)>;
-    //! Takes the frame of the last call of check_function. The result is good, bad or
+    //! Receives the frame of the last call of check_function. The result is good, bad or
     //! none.
     using take_function = std::function<void(const located_frame&, frame_check)>;
 
-    //! \throws std::invalid_argument see tolerance()
+    //! \throws std::invalid_argument as described at tolerance()
     frame_tracker(const options& options,
                   prepare_function prepare,
                   check_function check,
                   take_function take,
                   const std::string& variant = "");
 
-    //! Finds frames in the available bits. \p ended: no more bits will follow.
+    //! Finds frames in the available bits. \p ended tells whether the stream has ended.
     void run(const received_bits& bits, bool ended);
     //! Returns the position of the first bit that is still needed.
     std::uint64_t needed() const;
@@ -146,7 +147,7 @@ private:
     std::uint64_t d_end = 0;  // end of the last frame that was taken
     std::uint64_t d_wait = 0; // run() needs all bits before this position to continue
     located_frame d_last;     // the last frame, while locked
-    // Frames passed to d_prepare, and the end of the last one's bits
+    // Frames passed to d_prepare, and the end of the last frame's bits
     std::vector<located_frame> d_prepared;
     std::uint64_t d_prepared_end = 0;
     unsigned d_misses = 0; // frames without a marker in succession

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The kernel of the marker search. Bit k of a vector belongs to the marker that begins at
- * bit k, so that one vector operation serves 128 to 512 positions. Carry-save adders
+ * bit k, so that one vector operation processes 128 to 512 positions. Carry-save adders
  * count the bits that differ from the marker. The counts are stored as bit planes. This
  * file is compiled once for each instruction set. */
 

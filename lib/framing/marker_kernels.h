@@ -13,18 +13,18 @@
 namespace gr::gpufec::framing {
 
 struct marker_kernels {
-    //! Multiple of the number of words that find() takes.
+    //! The number of words that find() accepts is a multiple of this number.
     static constexpr std::size_t granularity = 8;
 
     /*!
      * \brief Finds a marker or its inverse at any bit.
      *
-     * \param words bits as words, the first bit most significant; \p count + 1 words
-     * \param count number of words whose bits are tried as first bits, a multiple of
-     *        granularity
-     * \param marker a word of equal bits, 0 or 1, for each bit of the marker
+     * \param words packed bits in \p count + 1 words, the first bit most significant
+     * \param count number of words whose bits are tried as first bits of a marker, a
+     *        multiple of granularity
+     * \param marker one word for each bit of the marker, all of whose bits equal that bit
      * \param bits length of the marker, 16, 32 or 64
-     * \param errors largest number of wrong bits
+     * \param errors maximum number of wrong bits
      * \param hits \p count words; a bit is set if the marker begins there
      */
     void (*find)(const std::uint64_t* words,

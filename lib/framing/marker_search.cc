@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The search for a marker: division of the bits into words, and evaluation of the
+/* Implements the search for a marker, which divides the bits into words and evaluates the
  * kernel's hits. */
 
 #include "common/cpu_variant.h"
@@ -34,7 +34,7 @@ std::size_t marker_search::find_chunk(const std::uint8_t* bytes,
                                       std::uint64_t* hits) const
 {
     std::uint64_t text[chunk_words + 1];
-    // Number of bytes that hold the markers of all positions before `end`.
+    // Returns the number of bytes that contain the markers of all positions before `end`.
     const auto have = (end + d_marker.bits - 1 + 7) / 8;
     const auto n = std::min(have - start, sizeof text);
     std::memcpy(text, bytes + start, n);

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The search for a marker in packed bits, at every bit and in both polarities. */
+/* The search for a marker in packed bits, at every bit position and in both polarities.
+ * */
 
 #ifndef INCLUDED_GPUFEC_FRAMING_MARKER_SEARCH_H
 #define INCLUDED_GPUFEC_FRAMING_MARKER_SEARCH_H
@@ -18,7 +19,7 @@ class marker_search
 public:
     /*!
      * \param marker the marker
-     * \param errors largest number of wrong bits, below half of the marker's bits
+     * \param errors maximum number of wrong bits, less than half of the marker's bits
      * \param variant instruction set, as in cpu_variant()
      */
     marker_search(const sync_marker& marker,
@@ -32,9 +33,9 @@ public:
      *
      * \param bytes packed bits
      * \param from first position to try, in bits
-     * \param end position after the last one to try. The bytes must hold a whole marker
-     *        at each position before it
-     * \param take takes each position in ascending order; it returns whether to stop
+     * \param end position after the last one to try. The bytes must contain a whole
+     *        marker at each position before \p end
+     * \param take receives each position, in ascending order; returns whether to stop
      */
     template <class Take>
     void

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Pseudo-randomisers of CCSDS, as shift registers. */
+/* Implements the pseudo-randomisers of CCSDS as shift registers. */
 
 #include "common/refuse.h"
 #include "randomiser.h"
@@ -30,7 +30,7 @@ struct shift_register {
 std::vector<std::uint8_t> randomiser_sequence(const std::string& name, std::size_t bytes)
 {
     // x^17 + x^14 + 1 means that bit n + 17 is the sum of the bits n + 14 and n. The
-    // sequence of telecommands is defined by the same convention.
+    // polynomial of telecommands is written in the same convention.
     auto generator = choose<shift_register>("randomiser",
                                             name,
                                             { { "none", { 0, 0, 1 } },

@@ -14,7 +14,7 @@ namespace gr::gpufec::framing {
 
 namespace {
 
-// Masks of the bits of a byte whose positions in the stream are even and odd.
+// Masks of the bits of a byte at even and at odd positions of the stream.
 constexpr unsigned even = 0xaa, odd = 0x55;
 
 } // namespace
@@ -46,8 +46,8 @@ void received_bits::clear()
     d_level = false;
 }
 
-// Adds the bytes of d_bytes from index `first` on to the count of bits. If the bits are
-// differentially encoded, decodes them. They begin at a byte boundary of the stream.
+// Adds the bytes of d_bytes from index `first` on to the count of bits. Decodes the bits
+// if they are differentially encoded. The bytes begin at a byte boundary of the stream.
 void received_bits::append_bytes(std::size_t first)
 {
     d_count += 8 * (d_bytes.size() - first);
@@ -93,7 +93,8 @@ void received_bits::push(const std::int8_t* values, std::size_t count)
     const auto old = d_bytes.size(), whole = (count - i) / 8;
     d_bytes.resize(old + whole);
     for (std::size_t k = 0; k < whole; ++k, i += 8) {
-        // In the product, bit 63 − k is the sign of value k; no carry reaches these bits.
+        // In the product, bit 63 − k is the sign bit of value k; no carry reaches the
+        // bits used.
         std::uint64_t eight;
         std::memcpy(&eight, values + i, 8);
         const auto signs = (eight >> 7 & 0x0101010101010101u) * 0x8040201008040201u >> 56;

@@ -44,17 +44,17 @@ public:
     //! Items are discarded in multiples of this number.
     static constexpr std::size_t unit = 512;
 
-    //! \param soft whether soft values are stored too
+    //! \param soft whether the stream consists of soft values, which are stored too
     //! \param positive_bit the bit, 0 or 1, that a positive soft value means
     //! \param differential whether the bits are differentially encoded: a 1 is sent as a
-    //!     change of the level, a 0 as no change
+    //!     change of the level, and a 0 as an unchanged level
     received_bits(bool soft, unsigned positive_bit, bool differential);
 
     //! Appends packed bits. The stream must have no soft values.
     void push(const std::uint8_t* bytes, std::size_t count);
     //! Appends soft values; −128 counts as −127.
     void push(const std::int8_t* values, std::size_t count);
-    //! Discards bits before \p position; some of these bits may remain available.
+    //! Discards bits before \p position; some of them may remain available.
     void discard(std::uint64_t position);
     void clear();
 
@@ -63,7 +63,7 @@ public:
     std::uint64_t end() const { return d_begin + d_count; }
 
     //! Copies packed bits in an orientation. \p position is a multiple of 8 from begin()
-    //! on, and the bytes may extend beyond end(), with zeros there.
+    //! on, and the bytes may extend beyond end(), where all bits are 0.
     void read_bytes(const orientation& o,
                     std::uint64_t position,
                     std::size_t count,
@@ -73,7 +73,8 @@ public:
                    std::uint64_t position,
                    std::size_t count,
                    std::uint8_t* to) const;
-    //! Copies soft values; those of a complement change their sign.
+    //! Copies soft values in an orientation; values of complemented bits change their
+    //! sign.
     void read_soft(const orientation& o,
                    std::uint64_t position,
                    std::size_t count,
@@ -82,9 +83,9 @@ public:
     /*!
      * \brief Returns how well a marker fits, from −1 (inverted) to 1.
      *
-     * With soft values v and the marker's signs s this is Σ s·v / √(n·Σ v²), n being the
-     * length of the marker, and 0 if all values are 0. Without soft values, the result is
-     * 1 − 2 e / n if e bits are wrong.
+     * With soft values v and the marker's signs s this is Σ s·v / √(n·Σ v²), where n is
+     * the length of the marker. If all values are 0, the result is 0. Without soft
+     * values, the result is 1 − 2 e / n if e bits are wrong.
      */
     double correlation(const orientation& o,
                        std::uint64_t position,

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The number of errors that a probability of false alarm allows in a marker. */
+/* Computes the number of errors that a probability of false alarm allows in a marker. */
 
 #include "common/refuse.h"
 #include "sync_marker.h"

@@ -14,11 +14,11 @@ namespace gr::gpufec::framing {
 
 //! A bit pattern before each frame.
 struct sync_marker {
-    std::uint64_t word; //!< its lowest \c bits bits, the first sent one most significant
-    unsigned bits;      //!< length: 16, 32 or 64
+    std::uint64_t word; //!< the marker in its low bits, the first bit most significant
+    unsigned bits;      //!< length of the marker: 16, 32 or 64
 };
 
-//! Marker of CCSDS 131.0-B, 9.3, for all codes but turbo codes and AR4JA codes.
+//! Marker of CCSDS 131.0-B, 9.3, for all codes except turbo codes and AR4JA codes.
 inline constexpr sync_marker ccsds_marker{ 0x1ACFFC1D, 32 };
 //! Marker of CCSDS 131.0-B, 9.3, for AR4JA codes.
 inline constexpr sync_marker ccsds_ar4ja_marker{ 0x034776C7272895B0, 64 };
@@ -47,7 +47,7 @@ struct marker_tolerance {
  * \param period L
  * \param hypotheses H, twice the number of orientations of the symbols
  * \param false_alarm probability, above 0 and below 1
- * \throws std::invalid_argument if not even a marker without errors satisfies this
+ * \throws std::invalid_argument if even a marker without errors exceeds \p false_alarm
  */
 marker_tolerance tolerance(const sync_marker& marker,
                            std::size_t period,

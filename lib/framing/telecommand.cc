@@ -38,7 +38,7 @@ namespace {
 
 constexpr std::uint64_t generator = 0xc5; // x^7 + x^6 + x^2 + 1
 
-// Returns the remainder of a polynomial of 63 coefficients.
+// Returns the remainder of a polynomial with 63 coefficients, divided by the generator.
 std::uint64_t remainder(std::uint64_t polynomial)
 {
     for (int degree = 62; degree >= 7; --degree) {
@@ -67,7 +67,7 @@ std::vector<std::vector<std::uint8_t>> tail_sequences(const ccsds_telecommand_co
     if (code.codeword_bits == 512) {
         return {};
     }
-    // Corrigendum 1 of 231.0-B-4 replaced the first half.
+    // Corrigendum 1 of CCSDS 231.0-B-4 replaced the first half of this sequence.
     std::vector<std::uint8_t> now{ 0x63, 0xA1, 0xED, 0x72, 0xC6, 0xAC, 0x79, 0xE2 };
     std::vector<std::uint8_t> before{ 0x55, 0x55, 0x55, 0x56, 0xAA, 0xAA, 0xAA, 0xAA };
     now.resize(16, 0x55);

@@ -18,12 +18,13 @@ namespace gr::gpufec::framing {
 sync_marker start_sequence(const ccsds_telecommand_code& code);
 
 //! Returns the tail sequences that end the codewords of a CLTU, the present one first
-//! (CCSDS 231.0-B, 5.2.4). A tail sequence is as long as a codeword. There is none for
-//! the code (512, 256).
+//! (CCSDS 231.0-B, 5.2.4). A tail sequence is as long as a codeword. The code (512, 256)
+//! has none.
 std::vector<std::vector<std::uint8_t>> tail_sequences(const ccsds_telecommand_code& code);
 
 /*!
- * \brief Returns the name in randomiser_sequence() of a randomiser of telecommands.
+ * \brief Returns the name by which randomiser_sequence() finds a randomiser of
+ * telecommands.
  * \param name ccsds_framing::randomiser
  * \throws std::invalid_argument unless it is "none" or "short"
  */
@@ -46,12 +47,14 @@ public:
     /*!
      * \brief Corrects a wrong bit. Two wrong bits, one of which may be the filler bit,
      * are detected.
-     * \return the number of corrected bits, 0 or 1; −1 if \p word cannot be corrected
+     * \return the number of corrected bits, 0 or 1; −1 if \p word has an error that
+     * cannot be corrected
      */
     int correct(std::uint64_t& word) const;
 
 private:
-    std::array<std::uint64_t, 128> d_error{}; // wrong bit by syndrome; 0: none
+    // Mask of the wrong bit by syndrome; 0 if no bit can be corrected.
+    std::array<std::uint64_t, 128> d_error{};
 };
 
 } // namespace gr::gpufec::framing

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block ccsds_deframer: factory, input formats, tags, messages. */
+/* Implements the block ccsds_deframer: its factory, input formats, tags and messages. */
 
 #include "blocks/common/parameters.h"
 #include "ccsds_deframer_impl.h"
@@ -120,7 +120,7 @@ int ccsds_deframer_impl::general_work(int noutput_items,
     const auto* const in = static_cast<const std::uint8_t*>(input_items[0]);
     const std::size_t available = ninput_items[0];
     const bool ended = ended_after(*this, available);
-    // Length tags of the input are unrelated to the frames.
+    // Length tags of the input do not describe the frames, so they are dropped.
     read_tags(available,
               [this](const tag_t& tag) { return d_emitter.is_length(tag.key); });
     d_emitter.begin_work(static_cast<std::uint8_t*>(output_items[0]),
@@ -131,7 +131,7 @@ int ccsds_deframer_impl::general_work(int noutput_items,
         if (d_finder.pull(d_frame)) {
             emit(d_frame);
         } else if (taken < available) {
-            // Pushes short pieces, so that few frames wait for output.
+            // Input is pushed in short pieces, so that few frames wait for output space.
             const auto n = std::min(available - taken, d_finder.piece());
             push(in + taken * d_item_size, n);
             taken += n;
@@ -144,7 +144,7 @@ int ccsds_deframer_impl::general_work(int noutput_items,
         }
     }
     if (d_emitter.empty()) {
-        // The remaining tags before this item belong to no frame.
+        // Discards the tags that belong to no frame.
         d_input_tags.release(d_finder.needed() / d_bits_per_input,
                              [this](const held_tag& tag) { on_passed(tag); });
     }
@@ -155,7 +155,7 @@ int ccsds_deframer_impl::general_work(int noutput_items,
     return leave(taken, d_emitter.given());
 }
 
-// Passes input items to the frame finder.
+// Converts input items and pushes them to the frame finder.
 void ccsds_deframer_impl::push(const void* in, std::size_t count)
 {
     if (d_format == input_format::packed) {
@@ -195,7 +195,7 @@ void ccsds_deframer_impl::emit(const ccsds_frame& frame)
                 return;
             }
             const auto after = bit - std::min(bit, data);
-            // Each codeword of a CLTU begins with its message.
+            // In each codeword of a CLTU, the message bits come first.
             const auto item =
                 !d_telecommand
                     ? after / (soft ? 1 : 8)
@@ -226,8 +226,8 @@ void ccsds_deframer_impl::on_passed(const held_tag& tag)
     }
 }
 
-// Makes the counts and the verdict available to other threads, and sends messages if they
-// have changed.
+// Copies the counts and the verdict for the getters, which other threads call, and
+// publishes a status message for each change.
 void ccsds_deframer_impl::publish_state()
 {
     const bool locked = d_finder.locked();

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block ccsds_fec_receiver: factory, and connections of its blocks. */
+/* Implements the factory of ccsds_fec_receiver, and connects the blocks of the receiver.
+ * */
 
 #include "blocks/common/parameters.h"
 #include "ccsds_fec_receiver_impl.h"
@@ -38,7 +39,7 @@ gpu_viterbi_pbvd_options viterbi_part(const options& given)
     part.lock_presets = given.lock_presets;
     part.lock_memory = given.lock_memory;
     pass_run_options(part, given);
-    part.length_tag_key = ""; // lengths of the input are unrelated to frames
+    part.length_tag_key = ""; // input lengths do not describe the frames
     return part;
 }
 
@@ -72,8 +73,9 @@ gpu_ldpc_dvbs2_options ldpc_part(const options& given, const ccsds_ldpc_code& co
     part.frame_size = code.frame_size;
     part.rate = code.rate;
     part.llr_scale = given.llr_scale;
-    // With int8, about 5 percent of the codewords of AR4JA 4096 2/3 at Eb/N0 3.3 dB have
-    // right messages but violated checks at punctured bits, and would be dropped.
+    // With int8 messages, about 5 % of the codewords of AR4JA 4096 2/3 at an Eb/N0 of 3.3
+    // dB are decoded to the correct message but violate checks at punctured bits, so they
+    // would be dropped.
     if (code.standard == "ccsds_ar4ja") {
         part.precision = ldpc_precision::int16;
     }
@@ -96,8 +98,8 @@ ccsds_fec_receiver::sptr ccsds_fec_receiver::make(const options& given)
     if (convolutional && (ldpc || telecommand)) {
         refuse("convolutional",
                given.convolutional,
-               "with code=\"" + (ldpc ? ldpc->name : telecommand->name) +
-                   "\" only \"none\" is allowed");
+               "allowed is \"none\" with code=\"" +
+                   (ldpc ? ldpc->name : telecommand->name) + '"');
     }
     require_above_0("llr_scale", given.llr_scale);
     ccsds_fec_receiver_impl::chain blocks;

@@ -25,15 +25,15 @@ public:
         ccsds_deframer::sptr deframer;
         gpu_ldpc_dvbs2::sptr ldpc;
         ldpc_frames::sptr frames;
-        bool searches = false; //!< whether \c viterbi searches the phase
+        bool searches = false; //!< whether \c viterbi performs a phase search
     };
     explicit ccsds_fec_receiver_impl(const chain& blocks);
 
     std::string active_backend() const override;
     bool locked() const override
     {
-        // While the phase is searched, the deframer receives no bits, and cannot lose its
-        // frames.
+        // During a phase search the deframer receives no bits, so it does not report that
+        // it has lost the frames.
         return (!d_blocks.searches || d_blocks.viterbi->locked()) &&
                d_blocks.deframer->locked();
     }

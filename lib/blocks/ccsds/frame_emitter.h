@@ -20,10 +20,10 @@ namespace gr::gpufec {
 class frame_emitter
 {
 public:
-    //! \param block the block, which gets the message port \c pdus
-    //! \param tags_out queue of tags of output items
-    //! \param length_tag key of the length tags; "": none
-    //! \param tags the frames that get a status tag
+    //! \param block the block, to which the constructor adds the message port \c pdus
+    //! \param tags_out queue to which the tags of output items are added
+    //! \param length_tag key of the length tags; "" for none
+    //! \param tags which frames have a status tag
     frame_emitter(gr::block& block,
                   tag_queue& tags_out,
                   const std::string& length_tag,
@@ -46,16 +46,16 @@ public:
         d_sent = d_before = 0;
     }
 
-    //! Returns whether all items were sent. Otherwise the output is full.
+    //! Returns whether all stored items were emitted; if not, the output buffer is full.
     bool empty() const { return d_sent == d_items.size(); }
-    //! Returns the index in the output of the next item that is appended.
+    //! Returns the stream index of the next output item.
     std::uint64_t next_item() const { return d_before + d_items.size(); }
     bool is_length(const pmt::pmt_t& key) const
     {
         return d_length_key && key == d_length_key;
     }
 
-    //! Returns whether a frame gets a status tag.
+    //! Returns whether a frame has a status tag.
     bool has_status_tag(bool good) const
     {
         return d_status_tags == status_tags::all ||
@@ -68,21 +68,21 @@ public:
         d_capacity = capacity;
         d_given = 0;
         send();
-        // The query for subscribers takes as long as decoding a frame, so its result is
-        // stored.
+        // The query for subscribers takes as long as decoding a frame, so it is made once
+        // per call.
         d_sends_pdus = !pmt::is_null(d_block.message_subscribers(d_port));
     }
-    //! Returns whether PDUs are received.
+    //! Returns whether a block subscribes to the PDUs.
     bool sends_pdus() const { return d_sends_pdus; }
 
     /*!
-     * \brief Emits a frame, or the part of it for which the output has space, and stores
-     * the rest. All earlier items must have been sent.
+     * \brief Emits a frame. Stores the items for which the output buffer has no space.
+     * All earlier items must have been emitted.
      * \param items the frame's items, one byte each
      * \param count number of items
-     * \param state the value of the tag ccsds_frame and metadata of the PDU; not used
-     *        unless has_status_tag() or sends_pdus()
-     * \param good whether the frame is right
+     * \param state value of the tag ccsds_frame and metadata of the PDU; not used unless
+     *        has_status_tag() or sends_pdus() returns true
+     * \param good whether the frame was decoded correctly
      * \param as_pdu whether to send a PDU, if the port has a subscriber
      */
     void append(const std::uint8_t* items,
@@ -137,13 +137,13 @@ private:
     bool d_sends_pdus = false;
     tag_t d_tag;         // The tag is a member, so that its source is not copied for each
                          // tag.
-    pmt::pmt_t d_length; // value of the last length tag, for d_count items; or null
+    pmt::pmt_t d_length; // value of the last length tag, for d_count items; may be null
     std::size_t d_count = 0;
-    std::uint8_t* d_out = nullptr; // output of this call, with d_given items
+    std::uint8_t* d_out = nullptr; // output of this call, with d_given items so far
     std::size_t d_capacity = 0, d_given = 0;
-    std::vector<std::uint8_t> d_items; // end of the last frame
+    std::vector<std::uint8_t> d_items; // stored items of the last frame
     std::size_t d_sent = 0;
-    std::uint64_t d_before = 0; // items of the stream before d_items
+    std::uint64_t d_before = 0; // number of stream items before d_items
 };
 
 } // namespace gr::gpufec

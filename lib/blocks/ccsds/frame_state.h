@@ -15,8 +15,8 @@
 namespace gr::gpufec {
 
 //! Makes the dictionaries of successive frames. An entry that is equal to that of the
-//! previous frame is shared with the previous dictionary. Otherwise making the entries
-//! would take longer than decoding a frame.
+//! previous frame is shared with the previous dictionary. Without this sharing, making
+//! the entries would take longer than decoding a frame.
 class frame_state
 {
 public:
@@ -83,7 +83,8 @@ public:
 private:
     using flags = std::tuple<bool, bool, bool, bool, unsigned>;
 
-    // Adds a key that the dictionary does not have, which dict_add() would search for.
+    // Adds an entry without the search of dict_add(), because the key is known to be
+    // absent.
     static void
     add(pmt::pmt_t& dictionary, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
@@ -101,9 +102,9 @@ private:
     const pmt::pmt_t d_corrected_key = pmt::mp("corrected");
     const pmt::pmt_t d_position_key = pmt::mp("position");
 
-    pmt::pmt_t d_error_rate; // null: unknown
-    // Dictionaries of the last frame, with more and more entries; d_flags is null if
-    // there is none.
+    pmt::pmt_t d_error_rate; // null if unknown
+    // Dictionaries of the last frame. Each contains the entries of the previous one and
+    // further entries. d_flags is null before the first frame.
     pmt::pmt_t d_flags, d_marker, d_code;
     flags d_flag_values;
     double d_correlation = 0;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Transfer frames from decoded LDPC codewords: tags, counts, PDUs. */
+/* Makes transfer frames, with their tags, counts and PDUs, from decoded LDPC codewords.
+ * */
 
 #include "ldpc_frames.h"
 #include <gnuradio/io_signature.h>
@@ -65,7 +66,7 @@ int ldpc_frames::general_work(int noutput_items,
     return leave(taken, d_emitter.given());
 }
 
-// Appends the complete frame, which ends before item `end`, to the output.
+// Appends the complete frame to the output. The frame ends before input item `end`.
 void ldpc_frames::emit(std::uint64_t end)
 {
     auto state = pmt::make_dict();

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The last block of ccsds_fec_receiver with LDPC codes: it drops frames that are not
- * valid and sends PDUs. */
+/* The last block of ccsds_fec_receiver if the code is an LDPC code. The block drops
+ * invalid frames and sends PDUs. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_CCSDS_LDPC_FRAMES_H
 #define INCLUDED_GPUFEC_BLOCKS_CCSDS_LDPC_FRAMES_H
@@ -29,8 +29,8 @@ class ldpc_frames : public stream_block<gr::block>
 public:
     typedef std::shared_ptr<ldpc_frames> sptr;
 
-    //! \param frame_bytes length of a frame
-    //! \param drop_failed whether to drop frames that are not valid
+    //! \param frame_bytes length of a frame in bytes
+    //! \param drop_failed whether to drop invalid frames
     //! \param tags, length_tag see ccsds_deframer_options
     ldpc_frames(std::size_t frame_bytes,
                 bool drop_failed,

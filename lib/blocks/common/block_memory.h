@@ -26,7 +26,8 @@ namespace gr::gpufec {
 class ring_borrower
 {
 public:
-    //! Returns whether the block may read input in place. Call after check_topology().
+    //! Returns whether the block may read input in place. Must be called after
+    //! check_topology().
     virtual bool may_borrow_input() const = 0;
 
 protected:
@@ -67,8 +68,8 @@ protected:
     virtual bool borrows_input() const { return true; }
     //! Returns whether a GPU may write the output in place.
     virtual bool borrows_output() const { return true; }
-    //! Returns the number of batches for which the input's ring has space besides those
-    //! in flight. The upstream block writes to this space.
+    //! Returns the number of batches, besides those in flight, for which the input's ring
+    //! has space. The upstream block writes to this space.
     virtual std::size_t spare_batches() const { return 1; }
 
     // Functions for the derived block to call.
@@ -88,10 +89,10 @@ protected:
     //! Returns the number of borrowed items.
     std::size_t borrowed() const { return borrows() ? borrowed_input()->borrowed() : 0; }
 
-    //! Returns how many items must be in the ring for one of them to be new: the borrowed
-    //! items, which stay in the ring, plus one. The result is at most the ring's size.
-    //! If items are copied from device memory, they leave the ring, and 0 is returned
-    //! while some of them are new.
+    //! Returns how many items the ring must hold to have a new one: one more than the
+    //! borrowed items, which stay in the ring, but at most the ring's size. Items that
+    //! are copied from device memory leave the ring; 0 is then returned while the copy
+    //! has items that were not pushed yet.
     int one_more()
     {
         return copies_input()
@@ -115,8 +116,8 @@ protected:
                                                   : nullptr;
     }
 
-    // Returns the number of free items in the output's ring. Until this block produces
-    // items, the number can only grow.
+    // Returns the number of free items in the output's ring. The number does not decrease
+    // before this block produces items.
     std::size_t space() const
     {
         const auto ring = this->detail()->output(0);
@@ -124,10 +125,10 @@ protected:
         return ring->space_available();
     }
 
-    // Requests larger rings if a GPU decodes and the user has set no sizes. With small
-    // rings, the GPU would wait for the threads of the other blocks. The output multiple
-    // sets the size of the input's ring, because the scheduler reserves space for two
-    // multiples.
+    // Requests larger rings if a GPU decodes and the user has set no buffer sizes. With
+    // small rings, the GPU would wait for the threads of the upstream and downstream
+    // blocks. This block's output multiple determines the size of the input's ring,
+    // because the scheduler reserves space for two multiples.
     void widen_buffers()
     {
         d_may_borrow = borrows_input() && this->active_backend() == "cuda" && !d_ports;
@@ -136,10 +137,10 @@ protected:
         if (this->active_backend() != "cuda" || as_the_user_says) {
             return;
         }
-        // Blocks in device memory process large parts at a time, because each kernel has
-        // a latency. For input in place, the ring holds the input of all slots and spare
-        // batches. If the input of all slots plus 1/16 exceeds `widest` bytes, input is
-        // copied.
+        // Blocks with ports in device memory process large parts at a time, because each
+        // kernel launch has a latency. For input in place, the ring holds the input of
+        // all slots and spare batches. If the input of all slots plus 1/16 exceeds
+        // `widest` bytes, input is copied.
         const auto in_flight = pinned_input::bytes_needed(engine());
         const auto batches = std::max<std::size_t>(spare_batches(), d_ports ? 2 : 1);
         const auto spare = in_flight / run().slots * batches;
@@ -150,12 +151,13 @@ protected:
         const auto bytes =
             std::max(wanted, d_ports ? device_buffer_bytes : wide_buffer_bytes);
         const auto multiple = std::min<std::size_t>(
-            // Relative rates are positive. NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
+            // The divisor, a relative rate, is positive.
+            // NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
-        // The size of a buffer that is not mapped twice is a multiple of the output
-        // multiple and of the rate's numerator. Their least common multiple must not be
-        // too large.
+        // The size of a buffer that is not mapped twice is a multiple of both the output
+        // multiple and the rate's numerator, so the least common multiple of these two
+        // must not be too large.
         const auto whole = multiple - multiple % this->relative_rate_i();
         this->set_output_multiple(std::max(1, int(d_ports ? whole : multiple)));
         // For output in place, the ring has space for 1.5 times the output of all slots.
@@ -165,7 +167,7 @@ protected:
             std::max<long>(4l * this->output_multiple(), to_borrow / d_output_size));
     }
 
-    // Begins a stream on an input port in device memory.
+    // Prepares an input port in device memory for a new stream.
     void begin_input_port()
     {
         if (d_ports) {
@@ -187,7 +189,8 @@ protected:
     }
 
     // Pins the output's ring if it is larger than the output of all slots, so that a GPU
-    // writes output in place. If the downstream block reads in place, it pins the ring.
+    // writes output in place. If the downstream block reads in place, that block pins the
+    // ring.
     void pin_output_ring()
     {
         if (d_ports && d_ports->gives_output()) {
@@ -219,7 +222,7 @@ protected:
     {
         const auto reason = pinned.pin(engine(), ring, needed, options...);
         if (!reason.empty()) {
-            this->d_logger->info("{} is copied: {}", what, reason);
+            this->d_logger->info("the {} is copied: {}", what, reason);
         }
     }
 
@@ -240,13 +243,13 @@ private:
 
     // Minimum size of the input's ring in bytes if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
-    // The same for an input in device memory.
+    // Minimum size of the input's ring in bytes if the input is in device memory.
     static constexpr std::size_t device_buffer_bytes = 16u << 20;
     // Maximum output multiple, in bytes.
     static constexpr std::size_t widest_output_bytes = 32u << 20;
     // Maximum size in bytes, per device, of the batches in flight that a ring holds.
     static constexpr std::size_t widest_buffer_bytes = 256u << 20;
-    // The same for an input in device memory.
+    // Maximum size in bytes of the batches in flight if the input is in device memory.
     static constexpr std::size_t widest_device_buffer_bytes = 1u << 30;
 
     bool d_may_borrow = false; // whether the decoder may read the input's ring in place

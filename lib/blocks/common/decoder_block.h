@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of the blocks gpu_*, which connects GNU Radio's scheduler to a decoder
- * that has its own threads. */
+/* The base class of the blocks whose names begin with gpu_. The class connects GNU
+ * Radio's scheduler to a decoder that has its own threads. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
@@ -36,9 +36,10 @@ namespace gr::gpufec {
 /*!
  * \brief Base class of a block around a decoder.
  *
- * The derived block defines how items enter and leave the decoder and how tags are moved.
- * While the flowgraph runs, only the block's own thread calls the decoder; setters queue
- * changes for it. A ring is GNU Radio's circular buffer between two blocks.
+ * The derived block defines how items are pushed to and pulled from the decoder, and to
+ * which output items tags move. While the flowgraph runs, only the block's own thread
+ * calls the decoder; setters queue changes for it. A ring is GNU Radio's circular buffer
+ * between two blocks.
  * \tparam Block the public block, with one or two inputs
  */
 template <class Block>
@@ -120,10 +121,10 @@ public:
                                static_cast<std::byte*>(output_items[0]));
             }
         });
-        // An exception that left this function would end only this block's thread; other
-        // blocks would wait. The block therefore ends its output.
+        // An exception that left this function would end only this block's thread, and
+        // other blocks would wait forever. The block therefore ends its output stream.
         if (!d_failure.empty() && !std::exchange(d_failure_logged, true)) {
-            this->d_logger->error("decoding stops here: {}", d_failure);
+            this->d_logger->error("decoding ends because of an error: {}", d_failure);
             publish_status("failed", d_failure);
         }
         return d_failure.empty() ? given : int(Block::WORK_DONE);
@@ -163,7 +164,7 @@ protected:
         memory::d_ports, memory::engine, memory::max_available, memory::one_more,
         memory::run, memory::space;
 
-    //! State of one input in a call of general_work(); taken includes borrowed items.
+    //! State of one input in a call of general_work(). `taken` includes borrowed items.
     struct input {
         const std::byte* items = nullptr;
         std::size_t available = 0, taken = 0;
@@ -218,14 +219,15 @@ protected:
 
     //! Called at the beginning of a stream.
     virtual void restart() {}
-    //! Returns the incomplete frame at the end of the input. Called before finish().
+    //! Returns the size of the incomplete frame at the end of the input. Called before
+    //! finish().
     virtual incomplete_frame incomplete() const { return {}; }
     //! Called when all output has been emitted.
     virtual void ending() {}
     //! Returns the verdict on the input so far; see decoder::verdict().
     virtual std::string judgement() const { return engine().verdict(); }
-    //! Number of frames after which a verdict is sent if all of them have failed. The
-    //! end of a shorter input has the same effect.
+    //! Number of frames after which a verdict is published if all of them have failed. A
+    //! shorter input is judged at its end.
     static constexpr std::uint64_t frames_before_verdict = 100;
     //! Called when the stream continues after lock() and unlock().
     virtual void resume() {}
@@ -233,18 +235,20 @@ protected:
     //! the stream index of the first of these items.
     virtual std::size_t
     pull(std::byte* out, std::size_t capacity, std::uint64_t first) = 0;
-    //! Pushes input and returns whether anything was done; called until it returns false.
+    //! Pushes input and returns whether any item was pushed or dropped; called until it
+    //! returns false.
     virtual bool push(input& in, input& second) = 0;
     //! Called once with each tag of input 0, before the tag's item is pushed. Returns
     //! true if the tag must not be passed on.
     virtual bool on_tag(const tag_t&) { return false; }
-    //! Returns whether the decoder can take no more input until a batch has finished.
+    //! Returns whether the decoder accepts no more input until a batch has finished.
     virtual bool held_up() { return engine().full(); }
-    //! Returns whether all items taken have been pushed to the decoder.
+    //! Returns whether all items taken from the input have been pushed to the decoder.
     virtual bool all_pushed() { return true; }
     //! Returns whether all items pulled from the decoder have been emitted.
     virtual bool all_emitted() { return true; }
-    //! Sets how many items general_work() needs at each input; initially all are 0.
+    //! Sets how many items general_work() requires at each input; all counts are
+    //! initially 0.
     virtual void require_items(gr_vector_int& required)
     {
         const auto in = look_at(0, nullptr);
@@ -255,7 +259,8 @@ protected:
 
     // Functions for the derived block to call.
 
-    //! Queues \p action for the block's own thread. Replaces a queued action \p name.
+    //! Queues \p action for the block's own thread. Replaces a queued action of the same
+    //! \p name.
     void change(const std::string& name, std::function<void()> action)
     {
         change_when(name, [action = std::move(action)] {
@@ -301,7 +306,8 @@ protected:
         return in;
     }
 
-    //! Adds event, text, backend and item counts to \p status and publishes it.
+    //! Adds the event, the text, the backend and the item counts to \p status, and
+    //! publishes \p status.
     void publish_status(const std::string& event,
                         const std::string& text,
                         pmt::pmt_t status = pmt::make_dict())
@@ -369,7 +375,7 @@ protected:
     const pmt::pmt_t d_source; // srcid of the tags that this block adds
 
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
-    std::uint64_t d_taken = 0; // items taken, borrowed ones included
+    std::uint64_t d_taken = 0; // items taken, including borrowed items
     std::uint64_t d_emitted = 0;
     bool d_finished = false; // whether engine().finish() has been called
     incomplete_frame d_incomplete;
@@ -377,8 +383,8 @@ protected:
     input_tags d_input_tags; // input tags that are not converted yet
     tag_queue d_tags;        // tags of output items that are not emitted yet
 
-    //! Ends borrowing and frees the memory of device_ports, unless a device that has
-    //! failed may still use it. Derived classes' destructors must call this.
+    //! Ends borrowing and frees the memory of device_ports, unless a failed device may
+    //! still access that memory. Derived classes' destructors must call this.
     void release_memory()
     {
         return_rings();
@@ -416,7 +422,8 @@ protected:
         return take(in, in.left(), copy) > 0;
     }
 
-    //! Calls \p skip(), which makes the decoder skip items, and returns their number.
+    //! Calls \p skip(), which makes the decoder skip items, and returns the number of
+    //! items skipped.
     template <class Skip>
     std::size_t pass_over(input& in, Skip&& skip)
     {
@@ -427,7 +434,7 @@ protected:
     }
 
 private:
-    using changes = std::map<std::string, std::function<bool()>>; // by name
+    using changes = std::map<std::string, std::function<bool()>>; // keyed by name
 
     // Longest sleep in general_work(), and thus the longest delay of tb.stop().
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
@@ -503,7 +510,7 @@ private:
             if (pulled > 0 || pushed) {
                 continue;
             }
-            // A full ring takes no more input, so the incomplete batch is submitted.
+            // A full ring receives no more input, so the incomplete batch is submitted.
             const bool ring_full =
                 borrows() && in.left() == 0 && in.available >= max_available();
             if (ring_full) {
@@ -548,7 +555,7 @@ private:
         }
         publish_verdict();
         if (ended) {
-            publish_status("ended", "all input is decoded");
+            publish_status("ended", "all input has been decoded");
             this->produce(0, given); // WORK_DONE alone would discard this output
             return Block::WORK_DONE;
         }
@@ -561,8 +568,8 @@ private:
     void wait_for_reader()
     {
         auto& changes = this->detail()->d_tpb;
-        // stop() interrupts the thread during this wait. The exception must not end the
-        // call, because the call must return its counts of items.
+        // stop() interrupts the thread during this wait. The exception must not leave
+        // this function, because the caller must still report its counts of items.
         boost::this_thread::disable_interruption without_interruption;
         gr::thread::scoped_lock guard(changes.mutex);
         changes.output_cond.timed_wait(
@@ -571,8 +578,8 @@ private:
             });
     }
 
-    // Copies items from the scheduler's buffer to the memory of device_ports, which \p in
-    // then describes. Returns the number of items copied.
+    // Copies items from the scheduler's buffer to the memory of device_ports; \p in then
+    // describes these copies. Returns the number of items copied.
     std::size_t bring_in(input& in)
     {
         const auto offered = in.available - d_ports->held();
@@ -601,9 +608,10 @@ private:
             first, available, fetch, [this](const tag_t& tag) { return on_tag(tag); });
     }
 
-    // Lets the decoder write to a pinned output ring, after the given items and the held
-    // output. Returns false if a batch's output would not fit. The batch should then be
-    // submitted later, because copying its output would delay other batches.
+    // Lets the decoder write to a pinned output ring, behind the items of this call and
+    // the output that is still held. Returns false if a batch's output would not fit. The
+    // caller should then submit the batch later, because copying its output would delay
+    // other batches.
     bool borrow_output(std::byte* out, std::size_t given)
     {
         auto* const memory = borrowed_output();
@@ -613,7 +621,8 @@ private:
         const auto free =
             copies_output() ? d_ports->output_bytes() : space() * d_output_size;
         if (d_ports) {
-            d_ports->wait_for_space(); // after space(), which may have grown meanwhile
+            d_ports->wait_for_space(); // called after space(), whose result may have
+                                       // grown meanwhile
         }
         const auto taken = std::min(free, given * d_output_size + held_output());
         return memory->borrow(out + taken, free - taken);
@@ -631,7 +640,7 @@ private:
     changes d_changes;
     std::string d_backend, d_verdict;
     int d_batch = 0;
-    std::atomic<double> d_max_latency_ms{ -1 }; // below 0: the value of run()
+    std::atomic<double> d_max_latency_ms{ -1 }; // if negative, the value of run() applies
 
     const pmt::pmt_t d_status_port;
     wake_port d_wake_port;

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of conv_encoder and ldpc_encoder, which gathers a frame or a limited
- * number of items of a stream, encodes them and emits the output. Tags move to the output
- * of their item. */
+/* The base class of conv_encoder and ldpc_encoder. The class gathers a frame, or a
+ * limited number of items of a stream, encodes the items and emits the output. A tag
+ * moves to the output of its item. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H
@@ -59,7 +59,7 @@ protected:
      * \param block_items number of input items per frame; for a stream, the maximum
      *        number encoded at a time
      * \param frame_output number of output items per frame; 0 for a stream
-     * \param length_tag key of tags with the length of a packet in items; "": none
+     * \param length_tag key of tags with the length of a packet in items; "" for none
      */
     encoder_block(std::size_t block_items,
                   std::size_t frame_output,
@@ -88,10 +88,10 @@ protected:
     //! appends the output to \p coded, which is empty.
     virtual void encode(const std::vector<std::uint8_t>& items,
                         std::vector<std::uint8_t>& coded) = 0;
-    //! Returns whether coded bits are left that do not fill an output item.
+    //! Returns whether coded bits remain that do not fill an output item.
     virtual bool unsent() const { return false; }
-    //! Called at the end of the input if unsent() is true. Appends one output item, with
-    //! the remaining bits, to the argument, which is empty.
+    //! Called at the end of the input if unsent() returns true. Appends one output item
+    //! with the remaining bits to the argument, an empty vector.
     virtual void finish(std::vector<std::uint8_t>&) {}
     //! Returns the index of the output item to which the tags of input item \p item
     //! move. Both indices count from the stream's beginning and leave out dropped items.
@@ -110,8 +110,8 @@ private:
         return { framed() ? d_items.size() : 0, d_block_items };
     }
 
-    // Takes at most `count` items, beginning with item `item` of the stream, until
-    // d_items has d_block_items items. Between frames, drops items instead. If a length
+    // Takes at most `count` items, beginning with stream item `item`, until d_items is
+    // full, with d_block_items items. Between frames, drops items instead. If a length
     // tag cuts a frame short, drops that frame first. Returns the number of items taken
     // or dropped from `in`. Tags wait until their frame is complete.
     std::size_t gather(const std::uint8_t* in, std::uint64_t item, std::size_t count)

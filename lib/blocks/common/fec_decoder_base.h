@@ -13,9 +13,9 @@
  *    the frame size. Such callers are async_decoder with packed output, and
  *    tagged_decoder of GNU Radio 3.10.5.
  *  - After a refusal, async_decoder divides the PDU into blocks of get_input_size()
- *    values. It copies the PDU without comparing its length with the MTU, and throws an
- *    exception if the length is not a multiple of the block's. Therefore only a PDU
- *    shorter than the tail is refused; then get_input_size() returns 1, and
+ *    values. async_decoder copies the PDU without comparing its length with the MTU, and
+ *    throws an exception if the length is not a multiple of the block length. Therefore
+ *    only a PDU shorter than the tail is refused; then get_input_size() returns 1, and
  *    get_output_size() returns 0.
  *  - For another PDU that cannot be decoded, set_frame_size() returns true. The next call
  *    of rate() returns a value from which gr-fec derives a frame size of 0, and the
@@ -63,8 +63,8 @@ public:
             const int all = values(d_frame_size);
             decode(in, std::min({ all, frame_values(), d_there }), d_frame_size, bits);
         }
-        // async_decoder also packs the bits that were not decoded. Without zeros, these
-        // would be bits of the previous PDU.
+        // async_decoder also packs the bits of a PDU that was not decoded. The bits are
+        // cleared, because they would otherwise be those of the previous PDU.
         for (auto n = d_accepted ? d_frame_size : 0; n < expected && !asked.output; ++n) {
             bits[n] = 0;
         }
@@ -153,7 +153,7 @@ public:
         } catch (const std::invalid_argument& error) {
             reason = error.what();
         } catch (const std::bad_alloc&) {
-            reason = "not enough memory for frames of " + std::to_string(bits) + " bits";
+            reason = "memory cannot hold frames of " + std::to_string(bits) + " bits";
         }
         d_accepted = reason.empty();
         d_refused = !d_accepted && derived;
@@ -169,8 +169,8 @@ public:
         }
         if (derived && !std::exchange(d_told, true)) {
             this->d_logger->warn(
-                "a PDU or packet has {} soft values: {}. It is not decoded: its output "
-                "is empty, or zeros if gr-fec sends bits nevertheless (reported once)",
+                "a PDU or packet has {} soft values: {}. It is not decoded, and its "
+                "output is empty, or zeros if gr-fec sends bits (reported once)",
                 value_range(untrimmed, bits < 0),
                 reason);
         }
@@ -221,7 +221,7 @@ private:
                                    std::stoi(gr::minor_version()) >= 10;
         return result;
     }
-    // Rounds or truncates a number of bits in the way of the installed gr-fec.
+    // Rounds or truncates a number of bits as the installed gr-fec does.
     static std::int64_t cut(double bits)
     {
         return rounds() ? std::lround(bits) : std::int64_t(bits + 1e-6);

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of blocks that turn each input frame into one output frame, both of
+/* The base class of blocks that convert each input frame to one output frame, both of
  * constant length. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_FRAME_BLOCK_H
@@ -114,8 +114,8 @@ protected:
     //! first output item.
     virtual void
     make_frame(const std::uint8_t* in, std::uint8_t* out, std::uint64_t first) = 0;
-    //! Computes the output frames of successive input frames with make_frame(), without
-    //! those that are dropped. Returns the number of output frames.
+    //! Computes the output frames of successive input frames with make_frame(), and
+    //! leaves out dropped frames. Returns the number of output frames.
     virtual std::size_t make_frames(const std::uint8_t* in,
                                     std::size_t frames,
                                     std::uint8_t* out,
@@ -127,8 +127,8 @@ protected:
         }
         return frames;
     }
-    //! Returns whether the last call of make_frames() dropped the input frame of an
-    //! index.
+    //! Returns whether the last call of make_frames() dropped the input frame with the
+    //! given index.
     virtual bool drops_frame(std::size_t) const { return false; }
     //! Returns the index in the output frame to which the tags of item \p item of the
     //! input frame move.
@@ -147,7 +147,7 @@ private:
     void restart() override { d_have = 0; }
     incomplete_frame incomplete() const override { return { d_have, d_input }; }
 
-    // Drops the tags of the frame before `end`, which has no output.
+    // Drops the tags of the frame that ends before item `end` and has no output.
     void leave_out(std::uint64_t end)
     {
         this->d_dropped += d_input;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Division of a stream into frames by length tags. */
+/* Divides a stream into frames by length tags. */
 
 #include "frame_gatherer.h"
 #include "pmt_text.h"
@@ -32,7 +32,7 @@ bool frame_gatherer::on_tag(const tag_t& tag)
     } else {
         ++d_ignored;
         warn_once(d_warned_of_length,
-                  "ignoring tags without a length of at least 1; the first holds " +
+                  "tags without a length of at least 1 are ignored; the first holds " +
                       pmt_text(tag.value));
     }
     return true;
@@ -54,11 +54,11 @@ std::size_t frame_gatherer::next(std::uint64_t first, std::size_t count)
     if (!d_lengths.empty() && d_lengths.front().item == first) {
         if (d_open && d_count > 0) {
             warn_once(d_warned_of_overlap,
-                      "a length tag is inside a frame, which ends there");
+                      "a length tag is inside a frame; the frame ends at the tag");
             d_complete = true;
             return 0;
         }
-        do { // if an item has several tags, the last one counts
+        do { // if an item has several tags, the last one is used
             d_missing = d_lengths.front().items;
             d_lengths.pop_front();
         } while (!d_lengths.empty() && d_lengths.front().item == first);
@@ -68,7 +68,7 @@ std::size_t frame_gatherer::next(std::uint64_t first, std::size_t count)
         count = std::min(count, std::size_t(d_lengths.front().item - first));
     }
     if (!d_open) {
-        warn_once(d_warned_of_loose, "dropping items that are outside frames");
+        warn_once(d_warned_of_loose, "items outside frames are dropped");
         return count;
     }
     return std::min<std::uint64_t>(count, d_missing);

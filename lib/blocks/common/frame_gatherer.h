@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Divides a stream into frames that length tags mark, or into frames of a constant
- * length. */
+/* Divides a stream into frames, whose lengths are constant or given by length tags. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_FRAME_GATHERER_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_FRAME_GATHERER_H
@@ -21,25 +20,25 @@ namespace gr::gpufec {
 /*!
  * \brief Buffer that gathers the items of frames with length tags or of constant length.
  *
- * A tag inside a frame ends that frame. Items outside of tagged frames are dropped, and
- * so are tags whose value is not a length of at least 1. In each of these cases, and if
+ * A tag inside a frame ends that frame. Items outside of tagged frames are dropped. Tags
+ * whose value is not a length of at least 1 are ignored. In each of these cases, and if
  * the input ends within a frame, a warning is logged once.
  */
 class frame_gatherer
 {
 public:
-    //! \param key key of the length tags; null: none
+    //! \param key key of the length tags; null if there are none
     //! \param item_size size of an item in bytes
     //! \param warn logs a warning
     frame_gatherer(const pmt::pmt_t& key,
                    std::size_t item_size,
                    std::function<void(const std::string&)> warn);
 
-    //! Sets a constant frame length that replaces tags; 0: tags have the lengths.
+    //! Sets a constant frame length that replaces tags; with 0, tags set the lengths.
     void set_length(std::size_t items) { d_every = items; }
 
-    //! Sets the number of items that gather() stores per frame, at first 0. Further items
-    //! of the frame are only counted.
+    //! Sets the number of items that gather() stores per frame, initially 0. Further
+    //! items of the frame are only counted.
     void keep(std::size_t max_items) { d_max_items = max_items; }
 
     /*!
@@ -53,10 +52,10 @@ public:
      */
     std::size_t gather(const std::byte* items, std::uint64_t first, std::size_t count);
 
-    //! For callers that store the items themselves: returns how many of \p count items
-    //! belong to the current frame. The first of these items has index \p first in the
+    //! Returns how many of \p count items belong to the current frame, for callers that
+    //! store the items themselves. The first of these items has index \p first in the
     //! stream, and the frame may begin with it. Returns 0 if a tag has ended the frame.
-    //! If open() is false afterwards, there is no frame at \p first, and the result is
+    //! If open() returns false afterwards, no frame begins at \p first, and the result is
     //! the number of items before the next frame, at most \p count.
     std::size_t next(std::uint64_t first, std::size_t count);
     //! Records that the caller took \p count of the items that next() counted.
@@ -94,7 +93,7 @@ public:
     const std::byte* items() const { return d_items.data(); }
     //! Discards the current frame.
     void clear();
-    //! Begins another stream.
+    //! Prepares for another stream.
     void restart();
 
 private:

@@ -20,9 +20,9 @@ namespace gr::gpufec {
 inline bool ended_after(gr::buffer_reader& reader, std::size_t available)
 {
     // If a buffer is not mapped twice, items_available() leaves out the items that
-    // continue at the beginning of the buffer. It may therefore be less than the number
-    // of unread items. The difference between the written and read counts may be too
-    // small as well, because unlock() sets both to 0.
+    // continue at the beginning of the buffer. The result may therefore be less than the
+    // number of unread items. The difference between the written and read counts may be
+    // too small as well, because unlock() sets both to 0.
     const auto unread =
         std::int64_t(reader.buffer()->nitems_written() - reader.nitems_read());
     return reader.done() && reader.items_available() <= std::int64_t(available) &&

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Alignment of frames to length tags. */
+/* Aligns frames to length tags, and converts the tags. */
 
 #include "length_tags.h"
 #include "pmt_text.h"
@@ -46,7 +46,7 @@ bool length_tags::begin_packet(std::uint64_t item, std::size_t frame)
     while (begins_at(d_begun + 1, item)) {
         if (d_tags[d_begun].length != d_tags[d_begun + 1].length) {
             warn_once(d_warned_of_two,
-                      "several length tags are on one item; the last one counts");
+                      "one item has several length tags; the last tag is used");
         }
         ++d_begun;
     }
@@ -59,7 +59,7 @@ bool length_tags::begin_packet(std::uint64_t item, std::size_t frame)
         warn_once(d_warned_of_length,
                   "a length tag " + pmt_text(d_key) + " of " + pmt_text(tag.value) +
                       " is not a multiple of the " + std::to_string(frame) +
-                      " items of a frame: dropping input up to the next length tag");
+                      " items of a frame: input is dropped up to the next length tag");
     }
     return !d_refused;
 }
@@ -74,7 +74,7 @@ length_tags::next(std::uint64_t item, std::size_t count, std::size_t frame)
     if (begins_at(d_begun, item)) {
         if (d_seen && item < d_end) {
             warn_once(d_warned_of_overlap,
-                      "a length tag is inside a packet, which ends there");
+                      "a length tag is inside a packet; the packet ends at the tag");
             ++r.lost;
         }
         r.lost += !begin_packet(item, frame);
@@ -82,10 +82,10 @@ length_tags::next(std::uint64_t item, std::size_t count, std::size_t frame)
     r.of_frames = !d_seen || item < d_end;
     d_dropping = !r.of_frames;
     if (d_dropping && !d_refused) {
-        warn_once(d_warned_of_loose, "dropping items that are outside packets");
+        warn_once(d_warned_of_loose, "items outside packets are dropped");
     }
-    // Consecutive packets without a gap form one run, so that the caller can process
-    // many short packets at once.
+    // Consecutive packets without a gap form one run, so that the caller can process many
+    // short packets together.
     constexpr std::size_t max_packets = 256;
     auto end = d_seen && r.of_frames ? d_end : item + count;
     auto tag = d_begun;
@@ -132,9 +132,9 @@ void length_tags::warn_of_none(const pmt::pmt_t& value)
 {
     if (!d_superseded) {
         warn_once(d_warned_of_length,
-                  "dropping tags " + pmt_text(d_key) +
-                      " whose value is not a length of at least one output item; the "
-                      "first holds " +
+                  "length tags " + pmt_text(d_key) +
+                      " are dropped if their value is not a length of at least one "
+                      "output item; the first such value is " +
                       pmt_text(value));
     }
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Length tags of blocks that change the rate. A tag marks a packet of frames, and is
- * converted to the length of the packet's output. */
+/* Length tags of blocks that change the rate. A tag has the length of a packet of frames,
+ * which the block converts to the length of the packet's output. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_LENGTH_TAGS_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_LENGTH_TAGS_H
@@ -23,12 +23,12 @@ struct incomplete_frame {
     std::size_t have = 0;  //!< number of items in the incomplete frame
     std::size_t items = 0; //!< number of items in a complete frame
 
-    //! Logs the loss. The message is a warning if there was no \p other output.
+    //! Logs the loss, as a warning unless there was \p other output.
     template <class Logger>
     void log(Logger& logger, bool other) const
     {
-        constexpr auto text =
-            "the input ends within a frame, after {} of its {} items: these are dropped";
+        constexpr auto text = "the input ends within a frame, after {} of its {} "
+                              "items; the items are dropped";
         if (have > 0 && other) {
             logger.info(text, have, items);
         } else if (have > 0) {
@@ -44,8 +44,8 @@ struct incomplete_frame {
  * or more whole frames begins at each tag. If a packet's length is not a positive
  * multiple of the frame length, items are dropped up to the next tag. A tag inside a
  * packet ends the packet. The caller counts these two cases. Items that belong to no
- * packet are dropped. If an item has several tags with different lengths, the last one
- * counts. Each of these irregularities is logged once, as a warning.
+ * packet are dropped. If an item has several tags with different lengths, the last tag is
+ * used. Each kind of irregularity is logged once, as a warning.
  *
  * Items are counted from the stream's beginning. The caller passes every tag to on_tag()
  * in the order of items, and also keeps it in a queue with the other tags.
@@ -53,7 +53,7 @@ struct incomplete_frame {
 class length_tags
 {
 public:
-    //! \param key key of the length tags; "": none
+    //! \param key key of the length tags; "" for none
     //! \param warn logs a warning
     length_tags(const std::string& key, std::function<void(const std::string&)> warn);
 
@@ -73,7 +73,7 @@ public:
     //! Consecutive items that all belong to frames or are all dropped.
     struct run {
         std::size_t items;
-        //! Whether the items belong to frames; if not, the caller drops them.
+        //! Whether the items belong to frames; otherwise the caller drops them.
         bool of_frames;
         //! Number of invalid or shortened packets, which the caller adds up.
         unsigned lost;
@@ -97,7 +97,8 @@ public:
     }
 
     /*!
-     * \brief Moves the tags of items before \p end, all taken, from one queue to another.
+     * \brief Moves the tags of items before \p end from one queue to another. All these
+     * items must have been taken.
      *
      * Lengths in input items are converted to lengths in output items. Both ends of a
      * packet are rounded in the same way, so that the lengths of consecutive packets
@@ -136,9 +137,9 @@ public:
     void forget(std::uint64_t end);
     //! Continues the stream after lock() and unlock(), which make GNU Radio lose the tags
     //! of unread items. Up to the next tag, items are dropped if the last items before
-    //! were dropped. Otherwise frames follow one another.
+    //! lock() were dropped. Otherwise frames follow one another.
     void resume() { d_seen = d_seen && d_dropping; }
-    //! Begins another stream.
+    //! Prepares for another stream.
     void restart();
 
 private:

@@ -54,7 +54,7 @@ public:
     const Memory& operator*() const { return *d_memory; }
 
 private:
-    gr::buffer_sptr d_ring; // exists as long as it is pinned
+    gr::buffer_sptr d_ring; // keeps the buffer alive while it is pinned
     std::optional<Memory> d_memory;
 };
 

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Text of a tag's value for a message; safe for a list that contains itself. */
+/* Converts the value of a tag to text for a message, even if the value is a list that
+ * contains itself. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_PMT_TEXT_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_PMT_TEXT_H
@@ -12,8 +13,8 @@
 namespace gr::gpufec {
 
 //! Returns whether \p value has at most \p most elements, including nested ones, and
-//! subtracts their number from \p most. A list that contains itself is not short; for it,
-//! pmt::write_string() would not return.
+//! subtracts their number from \p most. Returns false for a list that contains itself,
+//! with which pmt::write_string() would not return.
 inline bool is_short(const pmt::pmt_t& value, unsigned& most)
 {
     if (most == 0) {

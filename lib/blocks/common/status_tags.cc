@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Conversion of the parameter status_tags. */
+/* Converts the parameter status_tags. */
 
 #include "common/refuse.h"
 #include <gnuradio/gpufec/status_tags.h>

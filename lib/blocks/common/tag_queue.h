@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Queues of tags on their way through a block. */
+/* Queues that hold the tags of a block between its input and its output. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_TAG_QUEUE_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_TAG_QUEUE_H
@@ -16,8 +16,9 @@
 
 namespace gr::gpufec {
 
-//! A tag that can be moved. GNU Radio's tag_t can only be copied, which changes reference
-//! counts. Copies would be the largest cost of a block that passes one tag per frame.
+//! A tag that can be moved. GNU Radio's tag_t can only be copied, and a copy changes
+//! reference counts, which would be the largest cost of a block that passes one tag per
+//! frame.
 struct held_tag {
     held_tag(const tag_t& tag)
         : offset(tag.offset), key(tag.key), value(tag.value), srcid(tag.srcid)
@@ -104,9 +105,10 @@ public:
      *
      * \param first index in the stream of the first available item
      * \param count number of available items
-     * \param fetch(tags, n) gets the tags of the available items except the first n, with
-     *        offsets counted from the first item whose tags it gets
-     * \param see is called with each tag; it returns true if the queue must not keep it
+     * \param fetch(tags, n) reads the tags of the available items except the first n,
+     *        with offsets counted from the first item whose tags are read
+     * \param see is called with each tag; returns true if the queue must not store the
+     *        tag
      */
     template <class Fetch, class See>
     void read(std::uint64_t first, std::size_t count, Fetch&& fetch, See&& see)

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Base classes of blocks that pass the tags of a stream. Offsets are counted from the
- * beginning of the stream. */
+/* Base classes of blocks that pass the tags of a stream on. Tag offsets are counted from
+ * the beginning of the stream. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H
@@ -82,7 +82,7 @@ protected:
         return given;
     }
 
-    //! Publishes a dictionary with \p event, \p text unless it is null, and \p counts.
+    //! Publishes a dictionary with \p event, \p counts and, unless it is null, \p text.
     void publish(const pmt::pmt_t& port,
                  const char* event,
                  std::initializer_list<std::pair<const char*, std::uint64_t>> counts,
@@ -126,7 +126,7 @@ public:
 
 protected:
     /*!
-     * \param length_tag key of tags with the length of a packet in items; "": none
+     * \param length_tag key of tags with the length of a packet in items; "" for none
      * \param passes_lengths whether length tags are converted to lengths of the output;
      *        otherwise they are removed
      */

@@ -30,9 +30,9 @@ public:
         if (d_waking.exchange(true)) {
             return;
         }
-        // The calling threads expect no exception, and a block that is not woken would
-        // sleep for ever. Posting that fails for lack of memory is therefore retried for
-        // about a second.
+        // The calling threads handle no exceptions, and a block that is not woken would
+        // sleep forever. If posting the message fails for lack of memory, it is therefore
+        // retried for about a second.
         for (unsigned tries = 0; tries < 1000; ++tries) {
             try {
                 d_block._post(d_port, pmt::PMT_NIL);
@@ -47,7 +47,7 @@ public:
 private:
     gr::block& d_block;
     const pmt::pmt_t d_port;
-    std::atomic<bool> d_waking{ false }; // whether a message is on its way to the block
+    std::atomic<bool> d_waking{ false }; // whether a posted message is not handled yet
 };
 
 } // namespace gr::gpufec

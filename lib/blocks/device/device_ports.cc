@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The ports of a decoder block in device memory, and the check of the parameter io. */
+/* Implements the ports of a decoder block in device memory, and checks the parameter io.
+ * */
 
 #include "common/refuse.h"
 #include "device_ports.h"
@@ -30,7 +31,8 @@ bool is_before(const std::string& version, int api, int minor)
            (given_api < api || (given_api == api && given_minor < minor));
 }
 
-// Returns a warning if the buffer has several readers and this GNU Radio deadlocks then.
+// Returns a warning if the buffer has several readers and the installed GNU Radio
+// deadlocks with several readers.
 std::vector<std::string> warning_of_readers(const gr::buffer& buffer, const char* port)
 {
     const auto readers = buffer.nreaders();
@@ -62,13 +64,13 @@ void check_port_memory(run_options& run, port_memory io)
     gr_cuda::device_buffer();
     const std::string name = io == port_memory::device ? "\"device\"" : "\"device_in\"";
     if (run.backend == backend::cpu) {
-        refuse("io", name, "backend is \"cpu\"; allowed is \"host\"");
+        refuse("io", name, "allowed is \"host\" with backend \"cpu\"");
     }
     if (run.devices.size() > 1) {
         refuse("io",
                name,
                "devices has " + std::to_string(run.devices.size()) +
-                   " elements; allowed is one, the device of the buffers");
+                   " elements, but only one is allowed, the device of the buffers");
     }
     run.backend = backend::cuda;
     run.input_on_device = true;
@@ -93,9 +95,9 @@ gr::io_signature::sptr output_port(port_memory io, std::size_t item_bytes)
 }
 
 // Prepares the port for a stream. \p needed is the number of bytes of the batches of all
-// slots; 0 if the decoder does not access memory in place. \p beginning is the device
-// address of the scheduler's buffer, and this buffer must have \p margin bytes more than
-// \p needed. Returns whether the decoder accesses memory in place.
+// slots; it is 0 if the decoder does not access memory in place. \p beginning is the
+// device address of the scheduler's buffer, and this buffer must have \p margin bytes
+// more than \p needed. Returns whether the decoder accesses memory in place.
 template <class Memory>
 bool device_ports::port<Memory>::begin(decoder& d,
                                        int device,
@@ -115,8 +117,8 @@ bool device_ports::port<Memory>::begin(decoder& d,
                 return true;
             }
         }
-        // The ring has 1.5 times the bytes of all slots, so that space remains while all
-        // slots are in flight.
+        // The ring holds 1.5 times the bytes of all slots, so that some space is free
+        // while all slots are in flight.
         memory.reset();
         ring = device_ring::make(device, needed + needed / 2, item);
         bytes = ring->size();

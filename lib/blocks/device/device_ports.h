@@ -18,12 +18,13 @@
 
 namespace gr::gpufec {
 
-//! Checks the memory of the ports, and sets backend cuda unless the memory is the host's.
-//! \throws std::invalid_argument if \p io excludes other options or is not available
+//! Checks the memory of the ports, and selects the backend cuda unless the memory is host
+//! memory.
+//! \throws std::invalid_argument if \p io contradicts other options or is not available
 void check_port_memory(run_options& run, port_memory io);
 
-//! Returns the signature of a block's inputs. \p priors: whether there may be a second
-//! input, of floats, which is always in host memory.
+//! Returns the signature of a block's inputs. If \p priors is set, the block may have a
+//! second input, of floats, which is always in host memory.
 gr::io_signature::sptr
 input_port(port_memory io, std::size_t item_bytes, bool priors = false);
 gr::io_signature::sptr output_port(port_memory io, std::size_t item_bytes);
@@ -32,10 +33,10 @@ gr::io_signature::sptr output_port(port_memory io, std::size_t item_bytes);
  * \brief The ports of one block in device memory.
  *
  * If the scheduler's buffer is mapped twice and holds the batches of all slots, the
- * decoder reads and writes its items in place. Otherwise, the buffer may move its items.
- * Items are then copied within the device to a ring that the decoder reads in place.
- * Output is copied from another such ring to the buffer. All copies have ended when a
- * call returns, so that consume() and produce() may follow.
+ * decoder reads and writes the buffer's items in place. Otherwise the scheduler may move
+ * items within the buffer. Input is then copied within the device to a ring that the
+ * decoder reads in place, and output is copied to the buffer from a second ring. All
+ * copies have ended when a call returns, so that consume() and produce() may follow.
  *
  * If the decoder cannot read input or write output in place, the items pass through host
  * memory.
@@ -43,19 +44,19 @@ gr::io_signature::sptr output_port(port_memory io, std::size_t item_bytes);
 class device_ports
 {
 public:
-    //! \throws std::runtime_error if there is no such device
+    //! \throws std::runtime_error if the device does not exist
     device_ports(port_memory io,
                  int device,
                  std::size_t input_item,
                  std::size_t output_item);
 
-    //! Begins a stream. \p in_place: whether the decoder may read input in place. Returns
-    //! messages for the log.
+    //! Begins a stream. \p in_place tells whether the decoder may read input in place.
+    //! Returns messages for the log.
     //! \throws std::runtime_error if the device lacks memory, or if the port's buffer
     //!         belongs to another device or is not in device memory
     std::vector<std::string> begin(decoder& d, const gr::block& block, bool in_place);
-    //! Prepares the output at the beginning of a stream and after stop(). Otherwise like
-    //! begin().
+    //! Prepares the output, at the beginning of a stream and after stop(), as begin()
+    //! prepares the input.
     std::vector<std::string>
     begin_output(decoder& d, const gr::block& block, bool in_place);
     //! Ends access to the scheduler's buffers. Later output of the same stream passes
@@ -92,11 +93,13 @@ public:
     std::size_t output_bytes() const { return d_out.bytes; }
     //! Copies the next \p items items to the output's buffer.
     void give(gr::buffer& buffer, void* to, std::size_t items);
-    //! Returns the decoder's access to the output; nullptr if it passes the host.
+    //! Returns the decoder's access to the output; nullptr if output passes through the
+    //! host.
     pinned_output* output() { return d_out.memory ? &*d_out.memory : nullptr; }
 
-    //! Wait for the work of other blocks on a buffer that is accessed in place: until the
-    //! offered input is written, and until the free space is no longer read.
+    //! These functions wait for other blocks' work on a buffer that is accessed in place.
+    //! The first waits until the available input is written, the second until the free
+    //! space is no longer read.
     void wait_for_items();
     void wait_for_space();
 

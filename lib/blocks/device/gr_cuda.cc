@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The buffers of gr-cuda. */
+/* Implements the functions of gr_cuda.h with gr-cuda. */
 
 #include "gr_cuda.h"
 #include <gnuradio/cuda/cuda_buffer.h>
@@ -11,8 +11,8 @@ namespace gr::gpufec::gr_cuda {
 
 namespace {
 
-// gr-cuda of 2021 has no events: its blocks return when their work on the device has
-// ended, so there is nothing to wait for.
+// The gr-cuda of 2021 has no events. Its blocks return only when their work on the device
+// has ended, so no wait is needed.
 template <class Buffer, class = void>
 struct events {
     static bool wait_for_items(Buffer&, void*) { return false; }

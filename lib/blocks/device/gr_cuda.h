@@ -22,7 +22,7 @@ gr::buffer_type device_buffer();
 bool wait_for_items(gr::buffer& buffer, void* stream);
 
 //! Makes later work on the CUDA stream \p stream wait until the buffer's free space is
-//! no longer read. The result is that of wait_for_items().
+//! no longer read. Returns false in the same cases as wait_for_items().
 bool wait_for_space(gr::buffer& buffer, void* stream);
 
 } // namespace gr::gpufec::gr_cuda

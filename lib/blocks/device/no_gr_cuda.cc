@@ -11,9 +11,8 @@ namespace gr::gpufec::gr_cuda {
 gr::buffer_type device_buffer()
 {
     throw std::invalid_argument(
-        "io is not \"host\": this build of gr-gpufec has no ports in device memory, "
-        "because "
-        "gr-cuda was not found when it was configured; allowed is \"host\"");
+        "io is not \"host\": allowed is \"host\", because gr-cuda was not found when "
+        "this gr-gpufec was configured, so that its ports cannot be in device memory");
 }
 
 bool wait_for_items(gr::buffer&, void*) { return false; }

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block dvbs_deframer: factory, output of packets, tags, status messages and warnings
- * about the input. */
+/* Implements the block dvbs_deframer: its factory, its output of packets, its tags, its
+ * status messages and its warnings about the input. */
 
 #include "dvbs_deframer_impl.h"
 #include <gnuradio/io_signature.h>
@@ -14,8 +14,8 @@ namespace gr::gpufec {
 
 namespace {
 
-// Maximum number of bytes passed to the decoder at a time, so that few packets wait for
-// output.
+// Maximum number of bytes pushed to the decoder at a time, so that few packets wait for
+// output space.
 constexpr std::size_t max_taken = 64 * dvbs::frame_bytes;
 // Number of bytes without frames after which a warning is logged, and the minimum number
 // of bytes in which frames can be expected.
@@ -105,7 +105,7 @@ std::size_t dvbs_deframer_impl::send(std::uint8_t* out, std::size_t capacity)
     return n;
 }
 
-// Decodes bytes of the input. All packets made earlier must have been emitted.
+// Decodes input bytes. All earlier packets must have been emitted.
 void dvbs_deframer_impl::take(const std::uint8_t* bytes, std::size_t count)
 {
     d_made_before += d_made.size();
@@ -124,7 +124,7 @@ void dvbs_deframer_impl::take(const std::uint8_t* bytes, std::size_t count)
     }
 }
 
-// Ends the stream. All packets made earlier must have been emitted.
+// Ends the stream. All earlier packets must have been emitted.
 void dvbs_deframer_impl::end()
 {
     d_ended = true;
@@ -139,7 +139,7 @@ void dvbs_deframer_impl::end()
     tell("ended");
 }
 
-// Moves input tags to the packets in d_made, and adds the tags of these packets.
+// Moves input tags to the packets in d_made, and adds the status tags of these packets.
 void dvbs_deframer_impl::hold_tags()
 {
     auto offset = d_made_before;
@@ -173,8 +173,8 @@ void dvbs_deframer_impl::count()
     d_losses = now.losses;
 }
 
-// Until frames are found, warns once if the input has one bit per byte, or if it is long
-// and has no frames.
+// Until frames are found, warns once if the input has one bit per byte, or if a long
+// input has no frames.
 void dvbs_deframer_impl::judge(const std::uint8_t* bytes, std::size_t count)
 {
     d_judged = d_judged || d_synchronised;
@@ -188,13 +188,13 @@ void dvbs_deframer_impl::judge(const std::uint8_t* bytes, std::size_t count)
     d_judged = true;
     if (d_union == 1) {
         d_logger->warn(
-            "all {} bytes of the input are 0 or 1: the input has to have eight "
-            "bits per byte; use packed_output=True in the Viterbi decoder",
+            "all {} bytes of the input are 0 or 1, but the input must be packed, with "
+            "eight bits per byte: use packed_output=True in the Viterbi decoder",
             d_received);
     } else {
         d_logger->warn(
-            "no frames of DVB-S in {} bytes: check the rate and the lock of the "
-            "Viterbi decoder, and that the signal is DVB-S",
+            "no frames of DVB-S were found in {} bytes: check the rate and the lock of "
+            "the Viterbi decoder, and that the signal is DVB-S",
             d_received);
     }
 }

@@ -48,7 +48,7 @@ private:
     std::vector<std::uint8_t> d_made; // packets that are being emitted
     std::size_t d_sent = 0;           // number of emitted bytes of d_made
     std::vector<dvbs::packet_decoder::packet> d_packets; // status of packets in d_made
-    std::uint64_t d_made_before = 0; // bytes of the packets before d_made
+    std::uint64_t d_made_before = 0; // number of bytes in the packets before d_made
     bool d_ended = false;
 
     bool d_judged = false;        // whether frames were found or a warning was logged

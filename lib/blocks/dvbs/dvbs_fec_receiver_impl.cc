@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block dvbs_fec_receiver: factory, and connections of its three blocks. */
+/* Implements the factory of dvbs_fec_receiver, and connects the three blocks of the
+ * receiver. */
 
 #include "blocks/common/parameters.h"
 #include "common/refuse.h"

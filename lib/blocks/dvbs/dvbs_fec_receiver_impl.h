@@ -27,7 +27,8 @@ public:
     double channel_error_rate() const override { return d_decoder->channel_error_rate(); }
     bool synchronised() const override
     {
-        // Without a lock the deframer receives no bits, and cannot lose its frames.
+        // Without a lock the deframer receives no bits, so it does not report that it has
+        // lost the frames.
         return d_decoder->locked() && d_deframer->synchronised();
     }
     std::uint64_t packet_count() const override { return d_deframer->packet_count(); }

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Converts QPSK symbols to soft values in a flowgraph. */
+/* Implements the block qpsk_soft_values, which converts QPSK symbols to soft values. */
 
 #include "blocks/common/tagged_block.h"
 #include "qpsk_soft_values.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A block inside dvbs_fec_receiver: converts QPSK symbols to int8 soft values. */
+/* A block inside dvbs_fec_receiver that converts QPSK symbols to int8 soft values. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_DVBS_QPSK_SOFT_VALUES_H
 #define INCLUDED_GPUFEC_BLOCKS_DVBS_QPSK_SOFT_VALUES_H
@@ -13,14 +13,14 @@
 
 namespace gr::gpufec {
 
-//! The block, whose output is two items per symbol, I and Q.
+//! Converts QPSK symbols to soft values, two output items per symbol, I and Q.
 class qpsk_soft_values : virtual public gr::block
 {
 public:
     typedef std::shared_ptr<qpsk_soft_values> sptr;
 
     //! \param format format of the symbols
-    //! \param length_tag key of length tags, which are dropped; "": none
+    //! \param length_tag key of the length tags, which the block drops; "" for none
     static sptr make(demap::symbol_format format, const std::string& length_tag);
 };
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block bbframe_to_ts: factory, gathering of BBFRAMEs, tags, and warnings about
- * the headers. */
+/* Implements the block bbframe_to_ts, which gathers BBFRAMEs, extracts their packets,
+ * moves tags, and warns about invalid headers. */
 
 #include "bbframe_to_ts_impl.h"
 #include "common/refuse.h"
@@ -62,7 +62,7 @@ bbframe_to_ts_impl::bbframe_to_ts_impl(std::size_t frame_bits,
                  sizeof(std::uint8_t),
                  [this](const std::string& text) { d_logger->warn("{}", text); })
 {
-    // No BBFRAME is longer than a normal FECFRAME, which has 64,800 bits.
+    // A BBFRAME is shorter than a normal FECFRAME, which has 64,800 bits.
     constexpr std::size_t max_bytes = 64800 / 8;
     d_scrambling = bbframe::scrambling(max_bytes);
     d_gatherer.set_length((frame_bits + 7) / 8);
@@ -139,8 +139,8 @@ std::size_t bbframe_to_ts_impl::send(std::uint8_t* out, std::size_t capacity)
     return n;
 }
 
-// Extracts the packets of the gathered frame, which ends before item \p end. All packets
-// made earlier must have been emitted.
+// Extracts the packets of the gathered frame, which ends before item \p end. All earlier
+// packets must have been emitted.
 void bbframe_to_ts_impl::take_frame(std::uint64_t end)
 {
     const auto first = d_made_before;
@@ -213,9 +213,9 @@ void bbframe_to_ts_impl::count()
     d_errors = now.errors;
 }
 
-// Called while no frame has had a valid header. Warns if all headers would be valid with
-// the opposite value of the parameter descramble. After 100 frames without a valid
-// header, judge_none() warns.
+// Called as long as no frame has had a valid header. Warns if all headers would be valid
+// with the opposite value of the parameter descramble. Otherwise, judge_none() warns
+// after 100 frames.
 void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
 {
     d_judged = d_judged || d_frames > d_dropped;

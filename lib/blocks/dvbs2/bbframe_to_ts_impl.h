@@ -20,13 +20,13 @@ namespace gr::gpufec {
 class bbframe_to_ts_impl : public stream_block<bbframe_to_ts>
 {
 public:
-    //! Creates the block like bbframe_to_ts::make(). Tags of \p other_length_tag ("":
-    //! none) are also converted to lengths of the output.
+    //! Creates the block like bbframe_to_ts::make(). Length tags with the key \p
+    //! other_length_tag, if it is not "", are converted to lengths of the output too.
     static sptr make(const bbframe_to_ts_options& given,
                      const std::string& other_length_tag);
 
-    //! \p frame_bits is the length of each frame in bits; 0 if tags of \p length_tag give
-    //! the lengths.
+    //! \p frame_bits is the length of each frame in bits; 0 if the tags \p length_tag
+    //! have the lengths.
     bbframe_to_ts_impl(std::size_t frame_bits,
                        bool high_efficiency,
                        bool descramble,
@@ -62,7 +62,7 @@ private:
     const std::size_t d_frame_bits;
     const bool d_high_efficiency, d_descramble;
     const pmt::pmt_t d_generic_port, d_status_port, d_begin_key, d_error_key, d_source;
-    // Key of further length tags to convert (other_length_tag); null: none.
+    // Key of further length tags to convert (other_length_tag); null if there are none.
     const pmt::pmt_t d_other_key;
 
     bbframe::packets d_extractor;
@@ -72,7 +72,7 @@ private:
     std::size_t d_sent = 0;
     std::vector<bbframe::packets::remark> d_remarks;
 
-    std::uint64_t d_made_before = 0; // bytes of the packets before d_made
+    std::uint64_t d_made_before = 0; // number of bytes in the packets before d_made
 
     // Number of frames whose header is valid with the opposite value of descramble,
     // counted until a frame has a valid header.

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block dvbs2_fec_receiver: factory, and connections of its two blocks. */
+/* Implements the factory of dvbs2_fec_receiver, and connects the two blocks of the
+ * receiver. */
 
 #include "bbframe_to_ts_impl.h"
 #include "blocks/common/parameters.h"

@@ -26,7 +26,7 @@ public:
         if (!d_code.warning().empty()) {
             d_logger->warn("{}", d_code.warning());
         }
-        d_decoder.decode(nullptr, 0, nullptr, nullptr); // allocates memory now, or throws
+        d_decoder.decode(nullptr, 0, nullptr, nullptr); // allocates memory; may throw
     }
 
     std::string active_backend() const override { return d_decoder.active_backend(); }
@@ -79,7 +79,7 @@ fec_ldpc_decoder::sptr fec_ldpc_decoder::make(const fec_ldpc_decoder_options& gi
                                      {},
                                      given.message_positions }) };
     options.format = llr_format::float32;
-    // Verdicts are not computed, because gr-fec has no way to report them.
+    // Verdicts are not computed, because the object cannot report them through gr-fec.
     options.watch = false;
     options.algorithm = given.algorithm;
     options.precision = given.precision;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block gpu_ldpc_dvbs2: input and output of frames, tags, and setters. */
+/* Implements the input and output of frames, the tags and the setters of gpu_ldpc_dvbs2.
+ * */
 
 #include "blocks/common/pmt_text.h"
 #include "common/packed_bits.h"
@@ -238,8 +239,8 @@ void gpu_ldpc_dvbs2_impl::drop_incomplete(std::uint64_t item)
     d_lengths.drop(d_input_tags, item);
 }
 
-// Pushes at most \p count items of frames. If a frame is incomplete, pushes only the rest
-// of that frame, because settings may change at the end of the frame.
+// Pushes at most \p count items of frames. If a frame is incomplete, pushes only the
+// remaining items of that frame, because settings may change at its end.
 bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
 {
     const auto item = next_item(in);
@@ -259,7 +260,7 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
     if (complete > 0) {
         tag_skipped();
     }
-    // Moves only tags of complete frames, because an incomplete frame may be dropped.
+    // Moves only the tags of complete frames, because an incomplete frame may be dropped.
     const auto begin = item - before;
     const auto output_of_frame = [&](std::uint64_t at) {
         return d_frame_output + (at - begin) / n * output_items(code);
@@ -312,7 +313,7 @@ std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(unsigned code,
         return d_packed ? bit / 8 : bit;
     }
     const auto& sent = d_decoder->code(code).sent_positions();
-    if (!sent.empty()) { // filler bits count as the last bit
+    if (!sent.empty()) { // a filler bit counts as the last sent bit
         in_frame = std::min(sent[in_frame], d_decoder->code(code).n() - 1);
     }
     auto bit = in_frame;
@@ -369,7 +370,7 @@ void gpu_ldpc_dvbs2_impl::apply(const held_tag& tag)
     }
     if (have() > 0 || d_skip > 0) {
         warn_once(d_warned_of_place,
-                  "a tag that names a code is inside a frame, which is dropped: " +
+                  "a frame is dropped, because a tag inside the frame names a code: " +
                       pmt_text(tag.value));
     }
     if (have() > 0) {
@@ -390,11 +391,11 @@ void gpu_ldpc_dvbs2_impl::apply(const held_tag& tag)
     d_skip = !kind ? 0 : d_symbols ? kind->skip_symbols : kind->skip_bits;
     d_lost = d_skip == 0;
     ++d_skipped;
-    warn_once(
-        d_warned_of_code,
-        "the code that a tag names is not known: " + pmt_text(tag.key) + " " +
-            pmt_text(tag.value) + (fault.empty() ? "" : ": " + fault) +
-            (d_lost ? "; dropping input up to the next tag" : "; skipping its frames"));
+    warn_once(d_warned_of_code,
+              "the code that a tag names is not known: " + pmt_text(tag.key) + " " +
+                  pmt_text(tag.value) + (fault.empty() ? "" : ": " + fault) +
+                  (d_lost ? "; input is dropped up to the next tag"
+                          : "; its frames are skipped"));
 }
 
 // Makes the next code tag take effect even if it repeats the previous tag.

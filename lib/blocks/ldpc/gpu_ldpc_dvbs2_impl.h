@@ -112,7 +112,7 @@ private:
     std::uint64_t d_frame_output = 0; // index of the next frame's first output item
     // Number of items still to skip in a frame of an unknown code.
     std::uint64_t d_skip = 0;
-    bool d_lost = false; // whether input is dropped up to the next tag with a code
+    bool d_lost = false; // whether input is dropped up to the next tag that names a code
     std::atomic<std::uint64_t> d_skipped{ 0 };
     // Number of skipped frames that ldpc_skipped tags have already reported.
     std::uint64_t d_skipped_before = 0;

@@ -14,7 +14,7 @@ namespace {
 
 struct input_kind {
     const char* name;
-    llr_format format; // of LLRs
+    llr_format format; // format of the LLRs
     ldpc_symbols symbols;
     std::size_t item_bytes;
 };
@@ -64,9 +64,9 @@ struct code_list {
     }
 };
 
-// Returns the constellation of the first frame, then its variants for the other code
-// rates. With ACM, all other constellations follow. They are the constellations of VL-SNR
-// frames if the first frame is a VL-SNR frame.
+// Returns the constellation of the first frame, followed by its variants for all other
+// code rates. With ACM, all other constellations follow: those of VL-SNR frames if the
+// first frame is a VL-SNR frame, otherwise those of ordinary frames.
 std::vector<ldpc_constellation>
 constellations_of(const std::string& standard, const ldpc_constellation& first, bool acm)
 {
@@ -91,7 +91,7 @@ struct code_names {
 // Returns the names of the code and its constellation in the notation of the standards.
 // The given rate may be a MODCOD, which names both constellation and rate. With a code
 // file the names are returned unchanged.
-// \throws std::invalid_argument if there is no such code, or if the constellation
+// \throws std::invalid_argument if the code does not exist, or if the constellation
 //         contradicts the MODCOD
 code_names named_code(const gpu_ldpc_dvbs2_options& given)
 {
@@ -103,7 +103,7 @@ code_names named_code(const gpu_ldpc_dvbs2_options& given)
     if (modcod && symbols != "qpsk" && symbols != modcod->first) {
         refuse("rate",
                '"' + given.rate + '"',
-               "constellation is \"" + given.constellation + "\", which contradicts it");
+               "this MODCOD contradicts constellation \"" + given.constellation + '"');
     }
     const auto name = ldpc_code::standard(given.standard,
                                           given.frame_size,
@@ -126,8 +126,8 @@ void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
         if (!as_in_standard || !dvb_s2) {
             refuse("soft_input",
                    quoted(given.soft_input),
-                   "allowed with standard dvbs2 and dvbs2x, without code_file, "
-                   "named_codes, punctured and shortened");
+                   "allowed with standard dvbs2 and dvbs2x, but not with code_file, "
+                   "named_codes, punctured or shortened");
         }
         demap::make_constellation(
             names.constellation, names.rate, names.frame_size, names.standard);
@@ -141,8 +141,8 @@ void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
         !(as_in_standard && has_bch(names.standard, names.frame_size))) {
         refuse("output",
                "\"bbframe\"",
-               "allowed with codes of DVB that have a BCH code, without code_file, "
-               "named_codes, punctured and shortened");
+               "allowed with codes of DVB that have a BCH code, but not with "
+               "code_file, named_codes, punctured or shortened");
     }
 }
 
@@ -151,27 +151,29 @@ void check_ppdu(const gpu_ldpc_dvbs2_options& given)
 {
     if (given.output != ldpc_output::message || has_symbols(given) || given.acm ||
         !given.named_codes.empty() || given.llr_pdu || given.io != port_memory::host) {
-        refuse("psdu_bytes",
-               given.psdu_bytes,
-               "allowed with output message, LLRs as input and io host, without acm, "
-               "named_codes and llr_pdu");
+        refuse(
+            "psdu_bytes",
+            given.psdu_bytes,
+            "allowed with output message, LLRs as input and io host, but not with acm, "
+            "named_codes or llr_pdu");
     }
 }
 
-// Returns whether a stream of symbols can have frames of both sizes. There are no symbols
-// of medium frames.
+// Returns whether a stream of symbols can have frames of both sizes. Medium frames are
+// not sent as symbols.
 bool suits(const std::string& size, const std::string& first)
 {
     return size != "medium" && demap::is_vlsnr(size) == demap::is_vlsnr(first);
 }
 
-// Returns the code of the first frame, then those that tags and set_code() can select.
+// Returns the code of the first frame, followed by the codes that tags and set_code() can
+// select.
 code_list codes_of(const gpu_ldpc_dvbs2_options& given, const code_names& names)
 {
     const bool from_file = !given.code_file.empty();
     const bool has_rule = std::holds_alternative<std::string>(given.message_positions);
-    // A rule also applies to named codes. If there are any, the code of a standard
-    // accepts a rule, and ignores it.
+    // The rule message_positions also applies to named codes. If there are named codes, a
+    // standard's code accepts the rule and ignores it.
     const bool ignored = !from_file && has_rule && !given.named_codes.empty();
     code_list list;
     list.add(from_file ? given.code_file : names.frame_size + " " + names.rate,
@@ -210,7 +212,7 @@ ldpc_options decoder_options(const gpu_ldpc_dvbs2_options& given)
     options.format = kind_of(given.soft_input).format;
     options.symbols = kind_of(given.soft_input).symbols;
     options.demapper = given.demapper;
-    // With symbol input, this is the scale of the output LLRs.
+    // With symbol input, llr_scale is the scale of the output LLRs.
     options.llr_scale = given.llr_scale;
     options.algorithm = given.algorithm;
     options.precision = given.precision;
@@ -231,17 +233,16 @@ ldpc_options decoder_options(const gpu_ldpc_dvbs2_options& given)
     return options;
 }
 
-// Returns a warning about parameters of the Es/N0 that have no effect; "" if there are
-// none.
+// Returns a warning about Es/N0 parameters that have no effect; "" if there are none.
 std::string unused_esn0(const gpu_ldpc_dvbs2_options& given)
 {
     const bool estimated = given.esn0 == esn0_source::estimated;
     const bool level = given.esn0_db != gpu_ldpc_dvbs2_options().esn0_db;
     if (!has_symbols(given) && (!estimated || level)) {
-        return "without effect: esn0, esn0_db (soft_input is " +
-               quoted(given.soft_input) + ")";
+        return "esn0 and esn0_db are without effect, because soft_input is " +
+               quoted(given.soft_input);
     }
-    return estimated && level ? "without effect: esn0_db (esn0 is \"estimated\")" : "";
+    return estimated && level ? "esn0_db is without effect with esn0 \"estimated\"" : "";
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parameters that select an LDPC code, for blocks and Python's array decoders. */
+/* The parameters that select an LDPC code in blocks and in Python's array decoders. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_LDPC_LDPC_CODE_OF_H
 #define INCLUDED_GPUFEC_BLOCKS_LDPC_LDPC_CODE_OF_H
@@ -82,7 +82,7 @@ std::optional<wifi_ppdu> wifi_ppdu_of(const Options& given)
 {
     if (given.psdu_bytes == 0) {
         if (given.symbol_bits != 0 || given.stbc) {
-            refuse("psdu_bytes", 0, "1 to 65535 with symbol_bits and stbc");
+            refuse("psdu_bytes", 0, "allowed are 1 to 65535 with symbol_bits or stbc");
         }
         return {};
     }
@@ -91,8 +91,8 @@ std::optional<wifi_ppdu> wifi_ppdu_of(const Options& given)
         given.message_positions != message_place_parameter("systematic")) {
         refuse("psdu_bytes",
                given.psdu_bytes,
-               "allowed with standard wifi, without code_file, punctured, shortened and "
-               "message_positions");
+               "allowed with standard wifi, but not with code_file, punctured, shortened "
+               "or message_positions");
     }
     return wifi_ppdu(not_negative("psdu_bytes", given.psdu_bytes, "1 to 65535"),
                      not_negative("symbol_bits", given.symbol_bits, "1 to 65535"),

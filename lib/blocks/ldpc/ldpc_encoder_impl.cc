@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block ldpc_encoder: factory, formats of frames, and encoding. */
+/* Implements the block ldpc_encoder: its factory, its formats of frames, and the
+ * encoding. */
 
 #include "common/packed_bits.h"
 #include "ldpc_code_of.h"

@@ -17,14 +17,14 @@ namespace gr::gpufec {
 class ldpc_encoder_impl : public encoder_block<ldpc_encoder>
 {
 public:
-    //! The encoding of a frame.
+    //! The sizes and the encoder of a frame.
     struct frame_format {
         std::size_t message_bits, sent_bits;
         //! Encodes \p message to \p sent. Both arrays have eight bits per byte.
         std::function<void(const std::uint8_t* message, std::uint8_t* sent)> encode;
         //! Returns the index of the last sent bit at or before a message bit.
         std::function<std::size_t(std::size_t)> sent_bit;
-        std::string warning; //!< "" if there is none
+        std::string warning; //!< warning about the code; "" if there is none
     };
 
     ldpc_encoder_impl(frame_format format,

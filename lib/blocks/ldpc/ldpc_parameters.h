@@ -18,7 +18,8 @@ struct frame_kind {
     std::string code; //!< name of the code, for example "normal 1/2"; "" if unknown
     //! Name of the constellation, such as "8psk"; "" if the tag names none.
     std::string constellation;
-    //! Length of a frame of an unknown code, in bits and in symbols; 0 if not known.
+    //! Length of a frame if its code is unknown, in bits and in symbols; 0 if the length
+    //! is unknown too.
     std::size_t skip_bits = 0, skip_symbols = 0;
 };
 
@@ -34,14 +35,13 @@ inline std::string size_of(const std::string& code)
 }
 
 //! Parses the value of an XFECFRAME tag: a pair of the MODCOD (integer) and whether the
-//! frame is short (bool). Returns nothing if \p value has another form. For an unknown
-//! MODCOD, the result has no code. If the lengths of its frame are known, the result has
-//! these lengths.
+//! frame is short (bool). Returns nothing if \p value has another form. For a MODCOD
+//! without a code, the result has the lengths of the frame if they are known.
 std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value);
 
 //! Parses the value of an ldpc_code tag: the name of a code, or a dictionary with
-//! frame_size, rate and, optionally, constellation. Returns nothing if \p value has
-//! another form, and may set \p fault to the reason.
+//! frame_size, rate and, optionally, constellation. If \p value has another form, returns
+//! nothing and may set \p fault to the reason.
 std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value, std::string& fault);
 
 } // namespace gr::gpufec

@@ -27,8 +27,8 @@ class symbol_input
 {
 public:
     /*!
-     * \param all constellations that frames may have; all[0] is that of the first frame
-     * \param esn0_db Es/N0 of the frames; NaN: estimated from each frame
+     * \param all constellations that frames may have; all[0] is the first frame's
+     * \param esn0_db Es/N0 of the frames in dB; NaN if it is estimated from each frame
      */
     symbol_input(const std::vector<ldpc_constellation>& all, double esn0_db)
         : d_first_esn0_db(esn0_db)
@@ -68,14 +68,14 @@ public:
     std::size_t bit_of(std::size_t symbol, std::size_t bits) const
     {
         const auto& c = d_all[d_selected].points;
-        const auto count = (bits + c.bits - 1) / c.bits; // symbols, without dummies
+        const auto count = (bits + c.bits - 1) / c.bits; // symbols, not counting dummies
         return c.bits == 2 ? 2 * symbol : c.columns[0] * count + symbol / c.spreading;
     }
 
     bool level_is_given() const { return !std::isnan(d_first_esn0_db); }
     double first_esn0_db() const { return d_first_esn0_db; }
 
-    //! Begins another stream.
+    //! Prepares for another stream.
     void restart() { d_selected = 0; }
 
 private:

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block rs_decoder: factory, decoding of frames, dropped frames, and status tags. */
+/* Implements the block rs_decoder, which decodes frames, drops failed frames and adds
+ * status tags. */
 
 #include "rs_decoder_impl.h"
 #include "rs_parameters.h"
@@ -72,8 +73,8 @@ std::size_t rs_decoder_impl::make_frames(const std::uint8_t* in,
                                          std::uint8_t* out,
                                          std::uint64_t first)
 {
-    // Each thread decodes at least 16 KiB, because decoding less takes no longer than
-    // waking a thread.
+    // Each thread decodes at least 16 KiB, because waking a thread takes as long as
+    // decoding a smaller part.
     constexpr std::size_t least_part = 16u << 10;
     d_counts.resize(frames * d_kernel.interleaving());
     d_team(frames,

@@ -59,7 +59,8 @@ private:
     const bool d_erasures, d_drop;
     const status_tags d_status_tags;
     const pmt::pmt_t d_corrected_key, d_valid_key, d_length_key;
-    // With erasures: the available symbols, each followed by its erasure
+    // The available symbols, each followed by its erasure flag; used if the input has
+    // erasures
     std::vector<std::uint8_t> d_pairs;
     // Counts of the frames of the last call of make_frames(), one per codeword
     std::vector<int> d_counts;

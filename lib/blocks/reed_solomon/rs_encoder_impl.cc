@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block rs_encoder: factory, and encoding of a frame. */
+/* Implements the block rs_encoder, which encodes frames. */
 
 #include "rs_encoder_impl.h"
 #include "rs_parameters.h"

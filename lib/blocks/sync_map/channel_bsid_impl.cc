@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block channel_bsid: factory, transmission of frames, and tags. */
+/* Implements the block channel_bsid, which transmits frames and moves their tags. */
 
 #include "channel_bsid_impl.h"
 #include <gnuradio/io_signature.h>
@@ -11,8 +11,8 @@ namespace gr::gpufec {
 
 namespace {
 
-// Maximum number of symbols that transmit() takes per call if the stream has no frames.
-// The limit bounds the memory for the output of these symbols.
+// Maximum number of symbols that transmit() processes per call if the stream has no
+// frames. This bounds the memory for their output.
 constexpr std::size_t piece_bits = 1024;
 
 } // namespace
@@ -26,7 +26,7 @@ channel_bsid::sptr channel_bsid::make(const channel_bsid_options& given)
     const auto bits = not_negative("frame_bits", given.frame_bits);
     if (bits > 0 && given.length_tag.empty()) {
         throw std::invalid_argument(
-            "length_tag is \"\": a key is required if frame_bits is above 0");
+            "length_tag is \"\": if frame_bits is above 0, a key is required");
     }
     return gnuradio::make_block_sptr<channel_bsid_impl>(
         model, bits, given.length_tag, given.seed);

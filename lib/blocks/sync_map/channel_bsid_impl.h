@@ -47,7 +47,7 @@ private:
     bsid_channel d_channel;
 
     std::vector<std::uint8_t> d_received; // output of the current frame
-    std::size_t d_sent = 0;               // number of items of the frame sent so far
+    std::size_t d_sent = 0;               // number of items of the frame that were sent
     std::size_t d_emitted_of_frame = 0;
     bool d_giving = false; // whether d_received is complete and is being emitted
 

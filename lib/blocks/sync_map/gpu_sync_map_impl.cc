@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block gpu_sync_map: factory, input and output of frames, priors, and tags. */
+/* Implements the block gpu_sync_map: its factory, its input and output of frames, its
+ * priors and its tags. */
 
 #include "gpu_sync_map_impl.h"
 #include <gnuradio/io_signature.h>
@@ -98,7 +99,7 @@ void check(const gpu_sync_map_options& given)
         given.frame_items == 0) {
         refuse("length_tag",
                "\"\"",
-               "mode \"framed\" requires a key, or frame_items above 0");
+               "mode \"framed\" requires a key, unless frame_items is above 0");
     }
 }
 
@@ -205,7 +206,7 @@ void gpu_sync_map_impl::judge_frames()
     if (d_frames > 0 && d_failed == d_frames && d_judgement.empty()) {
         d_judgement =
             "no signal of this code: none of the first " + std::to_string(d_frames) +
-            " frames is valid: check the codebook, the lengths of frames and the "
+            " frames is valid; check the codebook, the lengths of frames and the "
             "channel's probabilities";
         d_logger->warn("{}", d_judgement);
     }
@@ -247,9 +248,9 @@ bool gpu_sync_map_impl::on_tag(const tag_t& tag)
     return is_length;
 }
 
-// Requires nothing while output is left to emit. Otherwise requires a new item of the
-// first input, unless a frame is complete or the input has ended. Requires a prior from
-// the second input if a frame is complete except for its priors.
+// Requires no items while output remains to be emitted. Otherwise requires a new item of
+// the first input, unless a frame is complete or the input has ended. If a frame lacks
+// only priors, requires an item of the second input.
 void gpu_sync_map_impl::require_items(gr_vector_int& required)
 {
     if (!d_rest.empty()) {
@@ -346,7 +347,8 @@ bool gpu_sync_map_impl::push_frames(input& in, input& priors)
 }
 
 // Pushes frames whose items are all available directly from the ring, without gathering
-// them. Frames with priors, and input that is read in place, need push_part() instead.
+// them. For frames with priors, and for input that is read in place, push_part() is used
+// instead.
 bool gpu_sync_map_impl::push_whole_frames(input& in)
 {
     bool some = false;
@@ -379,7 +381,8 @@ void gpu_sync_map_impl::move_tags(std::uint64_t first,
     });
 }
 
-// Takes items of one frame, or drops items between frames; returns whether it did.
+// Takes items of one frame, or drops items between frames. Returns whether any item was
+// taken or dropped.
 bool gpu_sync_map_impl::push_part(input& in)
 {
     const auto first = next_item(in), before = std::uint64_t(d_frame.count());
@@ -413,15 +416,15 @@ bool gpu_sync_map_impl::gather_priors(input& priors)
     return n > 0;
 }
 
-// Returns whether the frame need not wait for priors: they are disabled or complete, or
-// the second input has ended.
+// Returns whether the frame need not wait for priors, because priors are disabled or
+// complete, or because the second input has ended.
 bool gpu_sync_map_impl::priors_known() const
 {
     return !d_options.priors || d_priors.size() == d_prior_count || d_priors_ended;
 }
 
-// Pushes the frame if it is complete, need not wait for priors, and is taken by the
-// decoder. Returns whether it was pushed.
+// Pushes the frame if it is complete, need not wait for priors, and the decoder accepts
+// it. Returns whether the frame was pushed.
 bool gpu_sync_map_impl::push_frame()
 {
     if (!d_frame.complete() || !priors_known()) {
@@ -430,9 +433,9 @@ bool gpu_sync_map_impl::push_frame()
     const bool priors_there = d_options.priors && d_priors.size() == d_prior_count;
     if (d_options.priors && !priors_there) {
         if (!std::exchange(d_warned_of_priors, true)) {
-            d_logger->warn("the second input, with prior weights of the symbols, has "
-                           "ended: decoding "
-                           "without it");
+            d_logger->warn(
+                "the second input, which has the prior weights of the symbols, has "
+                "ended: further frames are decoded without prior weights");
         }
     } else if (d_options.priors) {
         mend(d_priors, d_options.code.q());

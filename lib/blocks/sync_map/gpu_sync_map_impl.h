@@ -21,7 +21,7 @@ namespace gr::gpufec {
 class gpu_sync_map_impl : public decoder_block<gpu_sync_map>
 {
 public:
-    //! \p frame_items is the length of every frame; 0 if length tags give the lengths.
+    //! \p frame_items is the length of every frame; 0 if length tags have the lengths.
     gpu_sync_map_impl(const sync_options& options,
                       const std::string& length_tag,
                       bool bounds,

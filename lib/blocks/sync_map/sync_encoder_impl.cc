@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block sync_encoder: factory, and encoding of a frame. */
+/* Implements the block sync_encoder, which encodes frames. */
 
 #include "sync_encoder_impl.h"
 #include "sync_parameters.h"

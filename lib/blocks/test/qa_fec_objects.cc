@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the decoder objects for gr-fec with PDUs of any length. gr-fec's own
- * async_decoder calls the objects in one test; the other test calls them directly, in
+/* Tests of the decoder objects for gr-fec with PDUs of any length. In one test, gr-fec's
+ * async_decoder calls the objects. The other test calls their functions directly, in
  * random order. A build with -fsanitize=address detects memory errors. The environment
  * variable GPUFEC_TEST_PDUS sets the number of PDUs. */
 
@@ -140,7 +140,7 @@ kind viterbi_kind(int k,
                  return fec_viterbi_decoder::make(options);
              },
              [=](std::size_t about, std::mt19937& random) {
-                 // gr-fec derives exact lengths if a frame ends with a puncturing period.
+                 // gr-fec derives exact lengths if frames end with a puncturing period.
                  auto stages = std::max<std::size_t>(about * code.rate(), 2 * k);
                  stages += (code.period() - stages % code.period()) % code.period();
                  const auto bits = random_bits(stages - tail, random);
@@ -228,8 +228,8 @@ TEST_P(FecObjects, PdusOfRandomLength_StayInsideTheirBuffers)
                 std::tie(bits, values) = k.frame(number(most), random);
                 expected = packs ? packed(bits, reversed) : bits;
             } else {
-                // Chooses one of four lengths: any that the MTU allows, a very short one,
-                // one close to the limit, or any up to four times the limit.
+                // Chooses one of four lengths: any length that the MTU allows, a very
+                // short one, one close to the MTU, or any up to four times the MTU.
                 const unsigned choices[] = { number(most),
                                              number(20),
                                              unsigned(most + 1e-6) + number(1),
@@ -257,7 +257,7 @@ TEST_P(FecObjects, PdusOfRandomLength_StayInsideTheirBuffers)
                 EXPECT_EQ(*found, *expected);
             } else if (!rounds() && number(3) == 0) {
                 pdu_decoder fresh(k.make(), packs, reversed, mtu);
-                EXPECT_EQ(found, fresh(values)) << "output depends on earlier PDUs";
+                EXPECT_EQ(found, fresh(values)) << "the output depends on earlier PDUs";
             }
         }
     }

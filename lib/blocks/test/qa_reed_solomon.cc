@@ -41,7 +41,8 @@ public:
         encode_rs_char(d_codec, word.data(), word.data() + 255 - d_code.parity());
         return { word.begin() + 255 - d_code.n(), word.end() };
     }
-    // Corrects n symbols. Returns the number of errors and erasures, or −1.
+    // Corrects n symbols. Returns the number of errors and erasures, or −1 if decoding
+    // fails.
     int decode(bytes& codeword, const bytes& erasures) const
     {
         const auto fill = 255 - d_code.n();
@@ -76,7 +77,7 @@ std::uint8_t to_dual(unsigned u)
     return z;
 }
 
-// Writes conventional symbols in the basis of a code.
+// Converts conventional symbols to the basis of a code.
 bytes in_basis_of(const reed_solomon_code& code, bytes symbols)
 {
     if (code.dual_basis()) {
@@ -97,7 +98,7 @@ std::vector<reed_solomon_code> codes()
 
 } // namespace
 
-TEST(GrFec, Encode_ParityEqualsGrFec)
+TEST(GrFec, EncodedMessage_HasParityOfGrFec)
 {
     std::mt19937 random(11);
     for (const auto& code : codes()) {
@@ -116,7 +117,7 @@ TEST(GrFec, Encode_ParityEqualsGrFec)
     }
 }
 
-TEST(GrFec, ErrorsAndErasures_CorrectedAsByGrFec)
+TEST(GrFec, ErrorsAndErasures_AreCorrectedAsByGrFec)
 {
     std::mt19937 random(12);
     for (const auto& code : codes()) {
@@ -124,8 +125,8 @@ TEST(GrFec, ErrorsAndErasures_CorrectedAsByGrFec)
         const gr_fec_codec codec(code);
         const reed_solomon_decoder_kernel decoder(code);
         for (unsigned errors = 0; errors <= code.t() + 1; ++errors) {
-            // gr-fec may correct words beyond the bound of errors and erasures, so
-            // these have no erasures.
+            // With erasures, gr-fec may correct words beyond the error bound, so the
+            // uncorrectable words have no erasures.
             const auto spare = errors <= code.t() ? code.parity() - 2 * errors : 0;
             for (const auto erased : { 0u, std::min(1u, spare), spare }) {
                 bytes message(code.k());

@@ -21,7 +21,7 @@ TEST(tag_queue, TagsHeldInAnyOrder_LeaveSortedByItem)
     const auto add = [&](const gr::tag_t& tag) {
         found.emplace_back(tag.offset, pmt::to_long(tag.value));
     };
-    // Tags of one item stay in their order.
+    // Tags of the same item keep the order in which they were added.
     std::vector<std::pair<std::uint64_t, long>> expected{
         { 0, 5 }, { 2, 1 }, { 2, 3 }, { 2, 6 }, { 5, 0 }
     };

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block conv_encoder: factory, and encoding of frames and streams. */
+/* Implements the block conv_encoder, which encodes frames and streams. */
 
 #include "blocks/common/parameters.h"
 #include "common/packed_bits.h"
@@ -113,8 +113,8 @@ void conv_encoder_impl::encode(const std::vector<std::uint8_t>& items,
     }
 }
 
-// Moves the last byte to d_left if `bits`, the number of bits in `coded`, is no multiple
-// of 8.
+// Moves the last byte of `coded` to d_left if that byte is incomplete, because `bits`,
+// the number of bits in `coded`, is not a multiple of 8.
 void conv_encoder_impl::hold_incomplete_byte(std::vector<std::uint8_t>& coded,
                                              std::size_t bits)
 {

@@ -40,8 +40,7 @@ private:
     conv_encoder_kernel d_kernel;
     // Packed information bits and packed coded bits, used if items are single bits.
     std::vector<std::uint8_t> d_bytes, d_coded;
-    // Coded bits of a stream that do not fill a byte yet; the first is the most
-    // significant.
+    // Coded bits of a stream that do not fill a byte yet, the first most significant.
     std::uint8_t d_left = 0;
     unsigned d_left_bits = 0;
 };

@@ -15,9 +15,9 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Returns the code and termination that the preset ("": none) or the other four
- * parameters select. The defaults of these four are 7, (171, 133) octal, no puncturing
- * and streaming.
+ * \brief Returns the code and termination that the preset selects, or, if \p preset is
+ * "", the other four parameters. The defaults of these four are 7, (171, 133) octal, no
+ * puncturing and streaming.
  * \throws std::invalid_argument if a preset is combined with one of the other parameters,
  *         or if a value is not allowed
  */

@@ -46,7 +46,7 @@ private:
     decode(const void* in, int count, unsigned frame_size, std::uint8_t* out) override
     {
         const int all = values(frame_size);
-        if (count < all) { // missing values become 0, an erasure
+        if (count < all) { // missing values become erasures (0)
             const auto* const values = static_cast<const float*>(in);
             d_padded.assign(values, values + count);
             d_padded.resize(all);
@@ -72,7 +72,7 @@ private:
                 d_decoders.clear();
                 d_kept_bits = frame_size;
             }
-            made->decode(nullptr, 0, nullptr); // allocates memory now, or throws
+            made->decode(nullptr, 0, nullptr); // allocates all memory now; may throw
             kept = d_decoders.emplace(frame_size, std::move(made)).first;
         }
         return *kept->second;
@@ -105,7 +105,7 @@ fec_viterbi_decoder::make(const fec_viterbi_decoder_options& given)
     viterbi_options options{ code };
     options.termination = ends;
     options.format = soft_format::float32;
-    // Verdicts are not computed, because gr-fec has no way to report them.
+    // Verdicts are not computed, because the object cannot report them through gr-fec.
     options.watch = false;
     options.soft_scale = given.soft_scale;
     options.positive_bit = not_negative("positive_bit", given.positive_bit, "0 and 1");

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block gpu_viterbi_pbvd: factory, input and output, tags, and the phase lock. */
+/* Implements the block gpu_viterbi_pbvd: its factory, its input and output, its tags and
+ * its phase lock. */
 
 #include "common/ranges.h"
 #include "conv_parameters.h"
@@ -89,7 +90,7 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
 {
     publish_choices();
     if (const auto unused = given_lock_options(options); !d_locks && !unused.empty()) {
-        d_logger->warn("without effect: {} (lock is \"off\")", unused);
+        d_logger->warn("parameters without effect, because lock is \"off\": {}", unused);
     }
     if (status_period_s > 0) {
         d_status_timer.emplace([this] { change("status", [this] { tell_state(); }); });
@@ -123,8 +124,8 @@ bool gpu_viterbi_pbvd_impl::push(input& in, input&)
     return some;
 }
 
-// Takes items of frames, or drops items between frames; returns whether it did. If a
-// length tag cuts a frame short, drops that frame first.
+// Takes items of frames, or drops items between frames. Returns whether any item was
+// taken or dropped. If a length tag cuts a frame short, drops that frame first.
 bool gpu_viterbi_pbvd_impl::push_frames(input& in)
 {
     const auto item = next_item(in);
@@ -148,7 +149,7 @@ bool gpu_viterbi_pbvd_impl::push_frames(input& in)
     });
     d_lengths.took(item + n);
     d_have = (d_have + n) % frame;
-    // Moves only tags of complete frames, because an incomplete frame may be dropped.
+    // Moves only the tags of complete frames, because an incomplete frame may be dropped.
     move_tags(item + n - d_have);
     return n > 0;
 }

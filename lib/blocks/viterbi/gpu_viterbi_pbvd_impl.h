@@ -90,7 +90,7 @@ private:
     mutable std::mutex d_lock_mutex;
     viterbi_lock d_lock;
 
-    const std::size_t d_frame_output; // number of output items per frame; 0: streaming
+    const std::size_t d_frame_output; // number of output items per frame; 0 for a stream
     std::atomic<float> d_soft_scale;
     std::atomic<double> d_channel_error_rate{ NAN }, d_metric{ NAN };
 

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parameters of the phase search, for blocks and Python's array decoders. */
+/* The parameters of the phase search in blocks and in Python's array decoders. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_LOCK_PARAMETERS_H
 #define INCLUDED_GPUFEC_BLOCKS_LOCK_PARAMETERS_H

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of ccsds_frame_finder: every format, damaged streams, wrong parameters, noise. */
+/* Tests of ccsds_frame_finder with every format, damaged streams, wrong parameters and
+ * noise. */
 
 #include "common/cpu_variant.h"
 #include "framing/received_bits.h"
@@ -57,7 +58,7 @@ std::vector<bytes> received(const ccsds_framing& framing, const telemetry& strea
     return contents(find_frames(finder, stream.packed()));
 }
 
-TEST(Ccsds, CleanStream_GivesEveryFrameInEveryFormat)
+TEST(Ccsds, CleanStreamInEveryFormat_GivesSentFrames)
 {
     for (const auto& [code, bytes_of_frame, interleaving, randomiser] :
          { std::tuple("none", 1u, 1u, "short"),
@@ -72,7 +73,7 @@ TEST(Ccsds, CleanStream_GivesEveryFrameInEveryFormat)
         const auto framing = framing_of(code, bytes_of_frame, interleaving, randomiser);
         telemetry sent(framing, bytes_of_frame > 2000 ? 4 : 12, 5);
         sent.insert(0, 77, 1);
-        // An uncoded frame of one byte is found only with a marker after it.
+        // An uncoded frame of one byte is found only if a marker follows the frame.
         for (const std::size_t piece : { 1u, 97u, 100000u }) {
             ccsds_frame_finder finder(framing, false);
             EXPECT_EQ(sent.period, finder.period());
@@ -93,7 +94,7 @@ TEST(Ccsds, CleanStream_GivesEveryFrameInEveryFormat)
     }
 }
 
-TEST(Ccsds, StreamAtAnyBitPhaseAndPolarity_GivesFrames)
+TEST(Ccsds, StreamAtAnyBitPhaseAndPolarity_GivesSentFrames)
 {
     const auto framing = framing_of("ccsds-223", 60);
     for (std::size_t phase = 0; phase < 16; ++phase) {
@@ -107,8 +108,8 @@ TEST(Ccsds, StreamAtAnyBitPhaseAndPolarity_GivesFrames)
     }
 }
 
-// Returns soft values that a receiver converts to `sent` by orientation `o`: an exchange
-// is its own inverse.
+// Returns soft values that a receiver converts to `sent` by orientation `o`. The inverse
+// of an exchange is the same exchange.
 std::vector<std::int8_t> received_in(const framing::orientation& o,
                                      bool inverted,
                                      const std::vector<std::int8_t>& sent)
@@ -163,7 +164,8 @@ TEST(Ccsds, SlipInAnyField_CostsOnlyTheFramesThatItDamages)
     for (const auto* const code : { "ccsds-223", "none" }) {
         const auto framing = framing_of(code, 223);
         const telemetry clean(framing, 7, 9);
-        // Offsets from the beginning of frame 3: in its marker, data and parity.
+        // The offsets count from the beginning of frame 3 and lie in its marker, data and
+        // parity.
         for (const std::size_t offset :
              { 3u, 16u, 31u, 32u, 900u, 1700u, 1815u, 1900u }) {
             for (const int slip : { -17, -1, 1, 2, 40 }) {
@@ -195,8 +197,8 @@ TEST(Ccsds, SlipInAnyField_CostsOnlyTheFramesThatItDamages)
     }
 }
 
-// Codewords of full length are cyclic, so that a slip by whole symbols leaves a shifted
-// codeword with few errors.
+// Full-length Reed-Solomon codes are cyclic, so after a slip by whole symbols the
+// received word is a shifted codeword with few errors.
 TEST(Ccsds, SlipByWholeSymbols_GivesNoShiftedFrames)
 {
     for (const unsigned interleaving : { 1u, 5u }) {
@@ -227,7 +229,7 @@ TEST(Ccsds, SlipByWholeSymbols_GivesNoShiftedFrames)
     }
 }
 
-TEST(Ccsds, InvertedHalf_CostsOneFrame)
+TEST(Ccsds, InversionInTheMiddle_CostsOneFrame)
 {
     const auto framing = framing_of("ccsds-223", 1115, 5);
     telemetry sent(framing, 8, 10);
@@ -238,7 +240,7 @@ TEST(Ccsds, InvertedHalf_CostsOneFrame)
     EXPECT_EQ(2u, finder.counts().failed);
 }
 
-// The complement of a codeword of full length is a codeword.
+// The complement of a full-length codeword is a codeword too.
 TEST(Ccsds, InversionNearTheEndsOfAFrame_GivesNoComplement)
 {
     for (const unsigned interleaving : { 1u, 5u }) {
@@ -274,8 +276,8 @@ TEST(Ccsds, TruncatedFrame_IsReplacedByNextFrame)
     }
 }
 
-// Bits are lost before the last frame. This frame therefore begins before its expected
-// place, and it ends with the stream.
+// Bits are lost before the last frame, which therefore begins before its expected place
+// and ends with the stream.
 TEST(Ccsds, SlipBeforeTheLastFrame_CostsOneFrame)
 {
     const auto framing = framing_of("ccsds-223", 223);
@@ -289,13 +291,13 @@ TEST(Ccsds, DamagedMarkers_AreBridgedByTheFlywheel)
     auto framing = framing_of("ccsds-223", 223);
     telemetry sent(framing, 10, 12);
     for (const std::size_t frame : { 2u, 3u, 4u, 5u }) {
-        sent.flip(frame * sent.period, 16); // half of the marker's bits: not found
+        sent.flip(frame * sent.period, 16); // half of the marker's bits are wrong
     }
     ccsds_frame_finder finder(framing, false);
     EXPECT_EQ(sent.frames, contents(find_frames(finder, sent.packed())));
     EXPECT_EQ(4u, finder.counts().missed);
 
-    // Uncoded frames without a marker are passed on only on request.
+    // Uncoded frames without a marker are output only if drop_failed is false.
     framing = framing_of("none", 223);
     telemetry uncoded(framing, 10, 12);
     uncoded.flip(2 * uncoded.period, 16);
@@ -306,7 +308,7 @@ TEST(Ccsds, DamagedMarkers_AreBridgedByTheFlywheel)
 }
 
 // Behind a Viterbi decoder, the first bits of a stream have many errors.
-TEST(Ccsds, FirstFrameWithDamagedMarker_IsTakenIfItCanBeDecoded)
+TEST(Ccsds, FirstFrameWithDamagedMarker_IsOutputIfDecodable)
 {
     for (const std::size_t before : { 0u, 77u, 5000u }) {
         for (const bool damaged : { false, true }) {
@@ -419,7 +421,7 @@ TEST(Ccsds, FramesBetweenNoise_AreFoundAgain)
     EXPECT_EQ(4u, finder.counts().losses + 1);
 }
 
-TEST(Ccsds, WrongParameters_VerdictNamesThem)
+TEST(Ccsds, WrongParameters_AreNamedInTheVerdict)
 {
     struct {
         ccsds_framing sent, set;
@@ -434,14 +436,14 @@ TEST(Ccsds, WrongParameters_VerdictNamesThem)
         { framing_of("ccsds-223", 223, 1, "long"),
           framing_of("ccsds-223", 223, 1, "short"),
           "randomiser=\"long\"" },
-        // Both have 510 bytes after the marker, and the same distance of markers.
+        // Both formats have 510 bytes after the marker, and the same distance of markers.
         { framing_of("ccsds-223", 446, 2),
           framing_of("ccsds-223", 510 - 32 * 3, 3),
           "interleaving=2" },
         { framing_of("none", 255), framing_of("ccsds-223"), "check code, interleaving" },
         { framing_of("ccsds-223", 892, 4),
           framing_of("ccsds-223", 1115, 5),
-          "markers are 8192 bits apart and not 10232: check frame_bytes" },
+          "markers are 8192 bits apart instead of 10232: check frame_bytes" },
     };
     for (const auto& c : cases) {
         const telemetry sent(c.sent, 14, 17);
@@ -496,7 +498,7 @@ std::vector<std::int8_t> soft_codeword(const bytes& frame, const ccsds_framing& 
     return soft;
 }
 
-TEST(Ccsds, LdpcCodewords_AreOutputAlignedInRightPolarity)
+TEST(Ccsds, LdpcCodewords_AreOutputAlignedInCorrectPolarity)
 {
     for (const auto& code : ccsds_ldpc_codes()) {
         const auto framing = framing_of(code.name, 0, 1, "long");
@@ -668,7 +670,7 @@ TEST(Ccsds, InvalidParameters_AreRefusedByName)
         return std::string("nothing");
     };
     EXPECT_EQ("code", refused(framing_of("ccsds-224")));
-    EXPECT_EQ("code", refused(framing_of("c2"))); // bits as input
+    EXPECT_EQ("code", refused(framing_of("c2"))); // LDPC codes need soft values as input
     EXPECT_EQ("interleaving", refused(framing_of("ccsds-223", 0, 9)));
     EXPECT_EQ("interleaving", refused(framing_of("none", 100, 2)));
     EXPECT_EQ("interleaving", refused(framing_of("c2", 0, 2), true));

@@ -98,7 +98,7 @@ TEST(SyncMarker, ImpossibleFalseAlarm_IsRefused)
     EXPECT_NO_THROW(tolerance(ccsds_ar4ja_marker, 2112, 2, 1e-20));
 }
 
-TEST(MarkerSearch, RandomBits_HitsEqualDefinition)
+TEST(MarkerSearch, RandomBits_PositionsEqualDefinition)
 {
     std::mt19937 random(7);
     const sync_marker start{ 0xEB90, 16 };
@@ -162,7 +162,7 @@ TEST(Randomiser, Sequences_BeginAsPublishedAndHaveTheirPeriods)
     EXPECT_EQ(bytes(9), randomiser_sequence("none", 9));
     EXPECT_THROW(randomiser_sequence("medium", 9), std::invalid_argument);
 
-    // If the period in bits is odd, the bytes repeat with the same number of bytes.
+    // A sequence whose period in bits is odd repeats after the same number of bytes.
     for (const auto& [name, period] : { std::pair("short", 255u), { "long", 131071u } }) {
         const auto all = randomiser_sequence(name, period + 200);
         EXPECT_TRUE(std::equal(all.begin(), all.begin() + 200, all.begin() + period));
@@ -218,7 +218,7 @@ TEST(ReceivedBits, Orientations_EqualDefinition)
     }
 }
 
-// The opposite of −128 is not an int8.
+// The opposite of −128 does not fit an int8.
 TEST(ReceivedBits, SmallestSoftValue_CountsAsTheOppositeOfTheLargest)
 {
     received_bits bits(true, 1, false);
@@ -233,7 +233,7 @@ TEST(ReceivedBits, SmallestSoftValue_CountsAsTheOppositeOfTheLargest)
     EXPECT_EQ(complement, found);
 }
 
-TEST(ReceivedBits, DiscardedBits_LeaveTheOthersInPlace)
+TEST(ReceivedBits, DiscardedBits_DoNotMoveTheRemainingBits)
 {
     const auto all = random_bytes(4096, 29);
     received_bits bits(false, 1, false);
@@ -275,7 +275,7 @@ TEST(ReceivedBits, DifferentialBitsInSeveralPushes_AreDecoded)
     }
 }
 
-TEST(ReceivedBits, Correlation_IsNormalised)
+TEST(ReceivedBits, Correlation_FollowsItsDefinition)
 {
     bytes all(64);
     write_marker(all, 13, ccsds_marker, false);

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of telecommands: codes, CLTUs in noise, damaged sequences, wrong parameters. */
+/* Tests of telecommands: codes, CLTUs in noise, damaged start and tail sequences, and
+ * wrong parameters. */
 
 #include "common/packed_bits.h"
 #include "framing/randomiser.h"
@@ -63,7 +64,7 @@ struct uplink {
             ends.push_back(bits.size());
             append(bits, bytes(8, 0x55));
         }
-        append(bits, bytes(64, 0x55)); // no codeword can be decoded here
+        append(bits, bytes(64, 0x55)); // bits in which no codeword can be decoded
     }
 
     std::vector<std::int8_t> soft(double sigma = 0, double steps = 20) const
@@ -87,7 +88,7 @@ std::vector<ccsds_frame> receive(const ccsds_framing& framing,
     return find_frames(finder, values, piece);
 }
 
-// Expects the frames, each followed by fill shorter than a message.
+// Expects the sent frames, each followed by fill bits that are shorter than a message.
 void expect_frames(const std::vector<bytes>& frames,
                    const std::vector<ccsds_frame>& found,
                    const ccsds_framing& framing)
@@ -120,7 +121,8 @@ std::string refusal(const ccsds_framing& framing, bool soft = true)
 
 } // namespace
 
-// The first bits of the sequence in CCSDS 231.0-B, section 6, and its period.
+// Checks the first bits of the sequence, which CCSDS 231.0-B, section 6, prints, and its
+// period.
 TEST(Telecommand, Randomiser_EqualsStandardSequence)
 {
     const auto sequence = framing::randomiser_sequence("telecommand", 512);
@@ -154,7 +156,7 @@ TEST(Telecommand, Randomiser_EqualsStandardSequence)
                       0x95 }));
 }
 
-// The parity bits are computed by a shift register, one message bit after the other.
+// The test computes parity bits with a shift register, one message bit after the other.
 TEST(Telecommand, BchCodewords_EqualShiftRegisterOutput)
 {
     std::mt19937_64 random(3);
@@ -194,10 +196,10 @@ TEST(Telecommand, Bch_CorrectsOneErrorAndDetectsTwo)
     EXPECT_EQ(bch.correct(tail), -1);
 }
 
-// CLTUs of other encoders: the first is from the tests of yamcs
-// (BchCltuGeneratorTest.java), without randomiser, the second from those of
-// dariol83/ccsds (TcEncoderTest.java), with randomiser.
-TEST(Telecommand, BchCltus_EqualThoseOfOtherEncoders)
+// CLTUs of other encoders. The first CLTU, without randomiser, is from the tests of yamcs
+// (BchCltuGeneratorTest.java). The second CLTU, with randomiser, is from the tests of
+// dariol83/ccsds (TcEncoderTest.java).
+TEST(Telecommand, BchCltus_EqualCltusOfPublishedEncoders)
 {
     const auto of_hex = [](const std::string& hex) {
         bytes all;
@@ -221,7 +223,7 @@ TEST(Telecommand, BchCltus_EqualThoseOfOtherEncoders)
                      "C5C5C5C5C5C5C579"));
 }
 
-TEST(Telecommand, LdpcCltus_EqualStandard)
+TEST(Telecommand, LdpcCltus_HaveSequencesOfTheStandard)
 {
     const bytes frame(8, 0x22);
     const auto shorter = ccsds_encode_cltu(frame.data(), 8, "tc-ldpc-128", "short");
@@ -234,7 +236,7 @@ TEST(Telecommand, LdpcCltus_EqualStandard)
     EXPECT_EQ(longer[16], 0x55 ^ framing::randomiser_sequence("telecommand", 9)[8]);
 }
 
-TEST(Telecommand, CleanCltus_GiveTheirFramesInEveryFormat)
+TEST(Telecommand, CleanCltusInEveryFormat_GiveSentFrames)
 {
     for (const auto* const code : all_codes) {
         for (const auto* const randomiser : { "short", "none" }) {
@@ -262,7 +264,7 @@ TEST(Telecommand, CleanCltus_GiveTheirFramesInEveryFormat)
     }
 }
 
-TEST(Telecommand, PackedBits_GiveTheFramesOfBch)
+TEST(Telecommand, PackedBitsOfBchCltus_GiveSentFrames)
 {
     const auto framing = framing_of("tc-bch");
     const uplink sent(framing, { 100, 20 });
@@ -272,7 +274,7 @@ TEST(Telecommand, PackedBits_GiveTheFramesOfBch)
     expect_frames(sent.frames, find_frames(finder, packed), framing);
 }
 
-TEST(Telecommand, InvertedAndDifferentialBits_GiveTheFrames)
+TEST(Telecommand, InvertedAndDifferentialBits_GiveSentFrames)
 {
     for (const auto* const code : all_codes) {
         auto framing = framing_of(code);
@@ -310,7 +312,7 @@ TEST(Telecommand, CltusInNoise_AreFound)
     for (const auto& c : channels) {
         auto framing = framing_of(c.code);
         const auto sigma = std::sqrt(0.5 * std::pow(10, -c.esn0_db / 10));
-        const double llr = 2 / (sigma * sigma); // nats of a noiseless soft value
+        const double llr = 2 / (sigma * sigma); // of a noiseless value, in nats
         framing.llr_scale = float(20 / llr);
         uplink sent(framing, std::vector<std::size_t>(20, 64));
         const auto noise = random_bytes(1000, 5);
@@ -384,8 +386,9 @@ TEST(Telecommand, EarlierTail_EndsTheCltu)
 }
 
 // Without a tail sequence, the idle sequence ends a CLTU, because the idle sequence
-// cannot be decoded. With LDPC codes, the next CLTU also ends it. With BCH codes it may
-// not, because the first bits of the next CLTU may be corrected to a codeword.
+// cannot be decoded. With LDPC codes, the beginning of the next CLTU ends the CLTU too.
+// With BCH codes the first bits of the next CLTU may be corrected to a codeword, which
+// does not end the CLTU.
 TEST(Telecommand, MissingTail_LosesNoFrame)
 {
     for (const auto* const code : all_codes) {
@@ -410,7 +413,7 @@ TEST(Telecommand, MissingTail_LosesNoFrame)
     }
 }
 
-TEST(Telecommand, CutCltu_GivesReceivedCodewords)
+TEST(Telecommand, CltuCutByTheEnd_GivesReceivedCodewords)
 {
     for (const auto* const code : all_codes) {
         const auto framing = framing_of(code);
@@ -463,7 +466,7 @@ TEST(Telecommand, ErrorsInTheStartSequence_AreToleratedUpToTheLimit)
 
 // Asserts that the number of false starts in noise agrees with the formula within four
 // standard deviations.
-TEST(Telecommand, Noise_NumberOfFalseStartsFollowsFormula)
+TEST(Telecommand, Noise_HasAsManyFalseStartsAsTheFormulaPredicts)
 {
     for (const auto& [code, false_alarm] : { std::pair("tc-bch-detect", 1e-6),
                                              { "tc-bch-detect", 1e-3 },
@@ -479,8 +482,8 @@ TEST(Telecommand, Noise_NumberOfFalseStartsFollowsFormula)
         EXPECT_NEAR(
             double(counts.unconfirmed + counts.frames), expected, 4 * std::sqrt(expected))
             << code << ' ' << false_alarm;
-        // A random word is a codeword with a filler bit 0 with a probability of 2^-8; 65
-        // words are corrected to a codeword.
+        // A random word is a codeword whose filler bit is 0 with a probability of 2^-8.
+        // The decoder corrects 65 words to each codeword.
         const double decoded = expected * (framing.code == "tc-bch" ? 65 : 1) / 256;
         EXPECT_NEAR(double(counts.frames), decoded, 4 * std::sqrt(decoded) + 1);
         EXPECT_EQ(counts.frames, found.size());
@@ -531,7 +534,7 @@ TEST(Telecommand, NoiseInPieces_YieldsTheSameFrames)
     }
 }
 
-TEST(Telecommand, KnownFrameLength_RemovesFill)
+TEST(Telecommand, GivenFrameLength_RemovesFillBits)
 {
     for (const auto* const code : all_codes) {
         auto framing = framing_of(code);
@@ -554,7 +557,7 @@ TEST(Telecommand, FrameThatFillsItsCodewords_EndsWithOrWithoutTail)
         for (const auto& frame : receive(framing, sent.soft())) {
             EXPECT_TRUE(frame.tail_found) << code;
         }
-        // A longer CLTU has a codeword there.
+        // A longer CLTU has another codeword in that place.
         framing.frame_bytes -= 8;
         const auto found = receive(framing, sent.soft());
         ASSERT_EQ(found.size(), 2u) << code;
@@ -572,7 +575,7 @@ TEST(Telecommand, FrameThatFillsItsCodewords_EndsWithOrWithoutTail)
     }
 }
 
-TEST(Telecommand, WrongRandomiserOfLdpc_GivesVerdict)
+TEST(Telecommand, WrongRandomiserWithLdpc_IsNamedInTheVerdict)
 {
     const uplink sent(framing_of("tc-ldpc-128", "none"),
                       std::vector<std::size_t>(10, 64));
@@ -584,7 +587,7 @@ TEST(Telecommand, WrongRandomiserOfLdpc_GivesVerdict)
     EXPECT_EQ(right.verdict(), "");
 }
 
-TEST(Telecommand, Reset_BeginsANewStream)
+TEST(Telecommand, Reset_DiscardsThePreviousStream)
 {
     const auto framing = framing_of("tc-ldpc-128");
     const uplink sent(framing, { 64 });

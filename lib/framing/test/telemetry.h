@@ -19,7 +19,7 @@
 
 namespace gr::gpufec {
 
-//! Frames of random bytes, and their stream with one bit per byte.
+//! Frames of random bytes, and the stream of their bits, one bit per byte.
 struct telemetry {
     std::vector<std::vector<std::uint8_t>> frames;
     std::vector<std::uint8_t> bits;
@@ -52,8 +52,8 @@ struct telemetry {
         return bytes;
     }
 
-    //! Returns soft values, positive for 1, with noise of a standard deviation relative
-    //! to the amplitude.
+    //! Returns soft values, positive for bit 1, with Gaussian noise. The standard
+    //! deviation is relative to the amplitude.
     std::vector<std::int8_t>
     soft(double amplitude = 40, double sigma = 0, unsigned seed = 1) const
     {

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Convolutional codes: checks and conversion of polynomials, puncturing patterns, output
- * words of branches, numbers of stages and values, and the names of terminations and
- * formats. */
+/* Implements convolutional codes: checks and conversion of polynomials, puncturing
+ * patterns, output words of branches, numbers of stages and values, and the names of
+ * terminations and formats. */
 
 #include "common/refuse.h"
 #include <gnuradio/gpufec/viterbi.h>
@@ -19,7 +19,7 @@ namespace {
 std::string octal(int polynomial)
 {
     std::ostringstream text;
-    // 0LL makes the argument a long long, because −INT_MIN does not fit an int.
+    // The sum with 0LL is a long long, because −INT_MIN does not fit an int.
     text << (polynomial < 0 ? "-" : "") << std::oct << std::abs(0LL + polynomial);
     return text.str();
 }
@@ -37,7 +37,7 @@ void check_constraint_length(int constraint_length)
 {
     if (constraint_length < int(conv_code::min_constraint_length) ||
         constraint_length > int(conv_code::max_constraint_length)) {
-        refuse("constraint_length", constraint_length, "3 to 9 are allowed");
+        refuse("constraint_length", constraint_length, "allowed are 3 to 9");
     }
 }
 
@@ -47,8 +47,9 @@ bool in_range(int polynomial, int constraint_length)
     return magnitude > 0 && magnitude >> constraint_length == 0;
 }
 
-// Returns the polynomials that result if the decimal digits are read as octal, for users
-// who forgot the octal prefix; empty if a digit is 8 or 9.
+// Returns the polynomials that result if the decimal digits are read as octal digits,
+// which a user who omitted the octal prefix probably meant. Returns nothing if a digit is
+// 8 or 9.
 std::vector<int> read_as_octal(const std::vector<int>& polynomials)
 {
     std::vector<int> read;
@@ -95,8 +96,8 @@ void check_polynomials(const std::vector<int>& polynomials, int constraint_lengt
         if (!meant.empty() && std::all_of(meant.begin(), meant.end(), [&](int m) {
                 return in_range(m, constraint_length);
             })) {
-            reason += "; in decimal it is " + std::to_string(p) + ", and octal " +
-                      octal(meant) + " were probably meant, in Python 0o" +
+            reason += "; in decimal it is " + std::to_string(p) + ", and the octal " +
+                      "numbers " + octal(meant) + " were probably meant, in Python 0o" +
                       octal(std::abs(meant[0])) + " and so on";
         }
         refuse("polynomials entry", octal(p) + " (octal)", reason);
@@ -120,8 +121,8 @@ unsigned parity(unsigned x) { return __builtin_parity(x); }
 std::vector<std::string> split_pattern(const std::string& pattern, std::size_t outputs)
 {
     const std::string allowed =
-        "one string of 0 and 1 for each of the " + std::to_string(outputs) +
-        " outputs, comma separated, all of the same length up to " +
+        "allowed is one string of 0 and 1 for each of the " + std::to_string(outputs) +
+        " outputs, separated by commas, all of the same length from 1 to " +
         std::to_string(conv_code::max_period);
     const std::string quoted = '"' + pattern + '"';
     std::vector<std::string> rows;
@@ -152,7 +153,7 @@ conv_code::conv_code(int constraint_length,
     check_constraint_length(constraint_length);
     const auto R = polynomials.size();
     if (R < min_outputs || R > max_outputs) {
-        refuse("number of polynomials", R, "2 to 6 are allowed");
+        refuse("number of polynomials", R, "allowed are 2 to 6");
     }
     check_polynomials(polynomials, constraint_length);
     unsigned used = 0;
@@ -165,7 +166,7 @@ conv_code::conv_code(int constraint_length,
     if ((used & ends) != ends) {
         refuse("polynomials",
                to_string(),
-               "one of them must use the newest bit (most significant) and one the "
+               "one polynomial must use the newest bit (most significant) and one the "
                "oldest (least significant), or the constraint length is smaller");
     }
 
@@ -193,7 +194,7 @@ conv_code::conv_code(int constraint_length,
         if (count == 0) {
             refuse("puncturing",
                    '"' + puncturing + '"',
-                   "every stage must send at least one output, stage " +
+                   "every stage must send at least one output, but stage " +
                        std::to_string(stage) + " sends none");
         }
         d_before.push_back(d_before.back() + count);
@@ -239,12 +240,13 @@ std::string conv_code::doubt() const
     const auto* const forwards = known_code(reversed);
     if (forwards && forwards->constraint_length == int(d_constraint_length)) {
         return begin + "those of " + forwards->title + ", " + octal(reversed) +
-               ", written backwards as in gr-fec, and are used unchanged; "
-               "polynomials_from_gr_fec() reverses them";
+               ", with reversed bits as in gr-fec, and are used unchanged; "
+               "polynomials_from_gr_fec() reverses the bits";
     }
     const auto meant = read_as_octal(given);
     if (const auto* const known = known_code(meant)) {
-        return begin + "in decimal the digits of " + known->title + ", " + octal(meant) +
+        return begin + "decimal numbers with the octal digits of " + known->title + ", " +
+               octal(meant) +
                ", and are used unchanged; in Python an octal number begins with 0o";
     }
     return "";

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Convolutional encoder: one stage at a time for unpacked bits, eight stages at a time by
- * tables for packed bits. */
+/* The convolutional encoder. Unpacked bits are encoded one stage at a time, packed bits
+ * eight stages at a time by tables. */
 
 #include "common/packed_bits.h"
 #include "viterbi/model/block_layout.h"
@@ -14,14 +14,14 @@ namespace gr::gpufec {
 using namespace viterbi;
 
 /*
- * Tables that encode a byte, the bits of eight stages, at once. The code is linear, so
- * the coded bits are the sum modulo 2 of the response to this byte and the response to
- * the byte before it. */
+ * Tables that encode a byte, which has the bits of eight stages. The code is linear, so
+ * the coded bits are the sum modulo 2 of the responses to this byte and to the previous
+ * byte. */
 struct conv_encoder_kernel::tables {
     explicit tables(const conv_code& code);
 
-    // Output words, inverted where the code inverts an output: one per state for input
-    // bit 0, then one per state for input bit 1.
+    // Output words, with the code's inversion of outputs. One word per state for input
+    // bit 0 is followed by one per state for input bit 1.
     std::vector<std::uint8_t> words;
 
     // Responses of eight stages that begin at one position of the puncturing period.
@@ -55,8 +55,8 @@ conv_encoder_kernel::tables::tables(const conv_code& code)
             to.sent[s] = code.values(8 * p + s) - code.values(8 * p);
         }
         // Returns the coded bits of eight stages. The low byte of `bits` has the
-        // information bits of these stages, the next byte those of the eight stages
-        // before. The newest bit is the least significant.
+        // information bits of these stages, and the next byte has those of the previous
+        // eight stages. The newest bit is the least significant.
         const auto sent = [&](unsigned bits) {
             std::uint64_t all = 0;
             for (unsigned s = 0; s < 8; ++s) {
@@ -167,9 +167,10 @@ std::size_t conv_encoder_kernel::encode_frame(const std::uint8_t* bits,
 }
 
 // Encodes `stages` packed bits, one per stage; the first belongs to stage number `stage`.
-// `bytes` has `count` bits. Further bits, the tail, are zeros. The output begins at bit
-// `first` of the byte at `out`. `history` holds the 64 information bits before stage
-// `stage`, the newest least significant. Returns the history for the next call.
+// `bytes` has `count` bits. The bits of further stages, the tail, are zeros. The output
+// begins at bit `first` of the byte at `out`. `history` holds the 64 information bits
+// before stage `stage`, the newest least significant. Returns the history for the next
+// call.
 std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
                                        std::uint64_t stage,
                                        const std::uint8_t* bytes,
@@ -181,14 +182,14 @@ std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
     const auto& phases = d_tables->phases;
     const auto coded = d_code.values(stage + stages) - d_code.values(stage);
     bit_writer writer(out, first, out + (first + coded + 7) / 8);
-    // The tables encode bytes that begin at a multiple of eight stages. So the first byte
-    // begins with `skip` bits of the history, and their coded bits are not written.
+    // The tables encode bytes that begin at a multiple of eight stages. The first byte
+    // therefore begins with `skip` bits of the history, whose coded bits are not written.
     const unsigned skip = stage % 8;
     const auto* phase = &phases[stage / 8 % phases.size()];
     const auto next = [&](const tables::phase* p) {
         return p + 1 == phases.data() + phases.size() ? phases.data() : p + 1;
     };
-    // Two bytes are encoded at once if their coded bits fit the 56 bits that the writer
+    // Two bytes are encoded together if their coded bits fit the 56 bits that the writer
     // accepts per call.
     const bool pairs = 2 * 8 * d_code.outputs() <= 56;
     auto before = unsigned(history >> skip & 255);

@@ -50,7 +50,7 @@ value_signs signs_of(const std::int8_t* values)
 
 #endif
 
-// Number of set bits of each byte value. The table is used because baseline x86-64 has no
+// Number of set bits of each byte value. A table is used because baseline x86-64 has no
 // popcount instruction.
 constexpr auto ones = [] {
     std::array<std::uint8_t, 256> count{};

@@ -23,7 +23,7 @@ namespace gr::gpufec::viterbi {
 class reencoder
 {
 public:
-    //! Number of bytes that operator() may read after the last bit, and after the last
+    //! Number of bytes that operator() may read after the last bit and after the last
     //! value.
     static constexpr std::size_t slack = 8;
 
@@ -37,7 +37,7 @@ public:
             wrong += other.wrong;
             return *this;
         }
-        //! Returns the share of wrong signs; 0 without values.
+        //! Returns the share of wrong signs; 0 if there are no values.
         double rate() const { return values ? double(wrong) / values : 0; }
     };
 

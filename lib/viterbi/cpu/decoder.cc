@@ -62,11 +62,11 @@ depuncturing make_depuncturing(const value_map& map)
     return d;
 }
 
-// Reader of the soft values of windows, from a batch's input in any format.
+// Reads the soft values of windows from a batch's input in any format.
 class value_reader
 {
 public:
-    //! \p sent: scratch memory for the punctured values of a window.
+    //! \p sent is scratch memory for the punctured values of a window.
     value_reader(const setup& setup,
                  const job& job,
                  const lane_decoder& lanes,
@@ -117,7 +117,7 @@ public:
         }
     }
 
-    // Selects the frame of the batch that the other functions read, by its index; 0 for a
+    // Selects, by its index in the batch, the frame that later calls read; 0 for a
     // stream.
     void locate(std::size_t frame)
     {
@@ -133,7 +133,7 @@ public:
 
 private:
     bool punctured() const { return d_setup.map.period > 1; }
-    // Returns whether the input can be used without conversion.
+    // Returns whether the kernel can read the input without conversion.
     bool as_quantised() const
     {
         return !d_job.floats && !d_job.offset_binary && !d_job.phase_rotation.any() &&
@@ -212,7 +212,7 @@ private:
         }
     }
 
-    // Copies values like fetch(), but without the phase rotation.
+    // Copies values as fetch() does, but without the phase rotation.
     void receive(std::int64_t first, std::int64_t n, std::int8_t* to) const
     {
         const auto begin = std::clamp(d_first, first, first + n);
@@ -285,8 +285,8 @@ public:
     }
 
     // Counts sign errors if the job was intended for a GPU: after a fail-over, and in
-    // tests in which the CPU stands in for a GPU. For other jobs, class lock_monitor
-    // counts the errors.
+    // tests that replace the GPU by the CPU. For other jobs, class lock_monitor counts
+    // the errors.
     bool finished(unsigned slot) override
     {
         if (!cpu_decoder::finished(slot)) {
@@ -354,7 +354,7 @@ private:
     const depuncturing d_places;
     const std::size_t d_row_bytes;
     const std::size_t d_kernel_bytes;
-    std::vector<host_memory> d_scratch; // scratch memory of each thread
+    std::vector<host_memory> d_scratch; // scratch memory, one per thread
     // Batches whose sign errors are still to be counted, by slot.
     std::map<unsigned, std::pair<job, batch_memory>> d_counts_due;
 };

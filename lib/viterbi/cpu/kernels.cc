@@ -1,20 +1,21 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The lane-parallel decoder: one parallel block per SIMD lane. This file is compiled once
- * for each instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16 bits).
+/* The lane-parallel decoder, which decodes one parallel block per SIMD lane. This file is
+ * compiled once for each instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16
+ * bits).
  *
  * A word of 16 bits holds a path metric and, in its low bits, H decisions. A strip is a
  * group of H stages. A branch from an odd predecessor adds 1 << t, its decision, at stage
- * t of a strip. So the minimum of two words also selects the decisions of the survivor,
- * and on a tie the even predecessor survives. At the end of a strip the decisions are
- * moved to the survivor memory.
+ * t of a strip. The minimum of two words therefore also selects the decisions of the
+ * survivor, and on a tie the even predecessor survives. At the end of a strip the
+ * decisions are moved to the survivor memory.
  *
  * Range: with R outputs, a branch metric is at most B = 127·R. After K−1 stages two path
  * metrics differ by at most S = (K−1)·B. A path metric is at most M = 2^(16−H) − 1, and a
- * strip adds at most H·B. So when the metric of state 0 exceeds M − H·B − S, the smallest
- * path metric is subtracted from all. The path metric of a state that cannot be reached
- * yet exceeds the smallest path metric by S + 1, so that no path from this state
+ * strip adds at most H·B. When the metric of state 0 exceeds M − H·B − S, the smallest
+ * path metric is therefore subtracted from all. A state that cannot be reached yet has a
+ * path metric that exceeds the smallest one by S + 1, so that no path from this state
  * survives. */
 
 #include "kernels.h"
@@ -44,7 +45,7 @@ inline vec all(unsigned x) { return vec{} + std::uint16_t(x); }
 inline svec widened(bytes x)
 {
 #ifdef __aarch64__
-    // GCC 12 would convert the bytes one by one.
+    // With a plain vector conversion, GCC 12 would convert the bytes one by one.
     return svec(vmovl_s8(int8x8_t(x)));
 #else
     return __builtin_convertvector(x, svec);
@@ -72,8 +73,8 @@ struct table_words {
     }
 };
 
-// The output words of the code with polynomials 171 and 133 (octal). In unrolled loops
-// they are compile-time constants.
+// The output words of the code with polynomials 171 and 133 (octal), which are
+// compile-time constants in unrolled loops.
 struct words_171_133 {
     constexpr unsigned operator()(unsigned butterfly, unsigned branch) const
     {
@@ -91,7 +92,7 @@ struct branch_costs {
     vec odd[Words];  // branch metric from an odd predecessor, including its decision bit
 };
 
-// Returns, for each lane, the value of the lane in the vector with the lane's index.
+// Returns a vector whose lane i is lane i of the i-th vector.
 template <unsigned Count>
 inline vec selected(const vec* from, vec index)
 {
@@ -126,7 +127,7 @@ inline bytes_16 zip_low(bytes_16 a, bytes_16 b) { return vzip1q_s8(a, b); }
 inline bytes_16 zip_high(bytes_16 a, bytes_16 b) { return vzip2q_s8(a, b); }
 inline void store_rows(std::int8_t* to, bytes_16 x)
 {
-    static_assert(lanes == 8, "the rows are adjacent");
+    static_assert(lanes == 8, "rows are adjacent only with 8 lanes");
     vst1q_s8(to, x);
 }
 #endif
@@ -215,7 +216,7 @@ private:
     static constexpr unsigned max_words = R ? 1u << R : 64;
     static constexpr unsigned tile_stages = 32;
 
-    // Words of 16 bits of a lane's path. write_bits() reads 64 bits at once.
+    // Words of 16 bits of a lane's path. write_bits() reads 64 bits per access.
     static std::size_t path_words(unsigned window) { return (window + H) / 16 + 4; }
 
     // Returns H minus the number of stages in the first strip. The last strip ends with
@@ -471,7 +472,7 @@ private:
     unsigned d_spread; // largest spread of path metrics, S
 };
 
-// Calls `action` with the decoder for a trellis of constraint length K.
+// Calls `action` with the decoder for the trellis's constraint length K.
 template <unsigned K, class Action>
 void for_constraint_length(const lane_trellis& t, void* scratch, Action&& action)
 {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of the CPU's lane-parallel decoder, which decodes one parallel block per
- * SIMD lane and is compiled for several instruction sets. */
+/* The interface of the CPU's lane-parallel decoder. The decoder decodes one parallel
+ * block per SIMD lane and is compiled for several instruction sets. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CPU_KERNELS_H
 #define INCLUDED_GPUFEC_VITERBI_CPU_KERNELS_H
@@ -33,7 +33,8 @@ struct lane_trellis {
     std::uint8_t word[128][4];
 };
 
-//! The parallel blocks to decode at once, one per lane. All windows have the same length.
+//! The parallel blocks to decode together, one per lane. All windows have the same
+//! length.
 struct lane_blocks {
     unsigned window; //!< number of stages per window
     //! Soft values of a lane's window, depunctured: [stage][output].
@@ -66,7 +67,8 @@ struct lane_decoder {
     void (*decode)(const lane_trellis&, const lane_blocks&, void* scratch);
     //! Depunctures \p values received values at \p sent to \p places values at \p to, by
     //! shuffles, as long as at least 16 of each remain. Returns the number of shuffles; 0
-    //! if the instruction set has no byte shuffle. The caller depunctures the rest.
+    //! if the instruction set has no byte shuffle. The caller depunctures the remaining
+    //! values.
     std::size_t (*depuncture)(const depuncturing& d,
                               const std::int8_t* sent,
                               std::size_t values,

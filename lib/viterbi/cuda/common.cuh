@@ -34,8 +34,8 @@ __device__ inline std::uint32_t min2(std::uint32_t a, std::uint32_t b)
     return __vminu2(a, b);
 #else
     // The upper half of the minimum of two words is the minimum of their upper halves.
-    // The lower halves are shifted up by a multiplication, because it uses another
-    // execution pipe than the minimum.
+    // The lower halves are shifted up by a multiplication, because a multiplication and
+    // the minimum use different execution pipes.
     return __byte_perm(min(a * 65536u, b * 65536u), min(a, b), 0x7632);
 #endif
 }
@@ -80,7 +80,7 @@ permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
 }
 
 //! Returns the soft values of output \p r of both blocks of a pair, as two signed 16-bit
-//! values. \p word: the word, written by prepare(), that holds this output.
+//! values. \p word is the word, written by prepare(), that holds this output.
 __device__ inline std::uint32_t prepared_value(std::uint32_t word, unsigned r)
 {
     return r % 2 ? permute(word, 0, 0xb3a2) : permute(word, 0, 0x9180);
@@ -95,7 +95,7 @@ __device__ inline std::uint32_t prepared_value(std::uint32_t word, unsigned r)
 class bit_writer
 {
 public:
-    //! \p count: number of bits to write.
+    //! \p count is the number of bits to write.
     __device__ bit_writer(std::uint32_t* out, std::uint32_t count)
         : d_out(out), d_count(count), d_word((int(count) + 64) / 32)
     {
@@ -164,8 +164,8 @@ private:
 
     std::uint32_t* d_out;
     std::uint32_t d_count;
-    // The lower half holds bits of output word d_word, the upper half bits of the next
-    // word.
+    // The lower half holds bits of output word d_word, and the upper half holds bits of
+    // the next word.
     std::uint64_t d_bits = 0;
     int d_word;
     // The output word that was flushed last, and the seven words after it in memory.

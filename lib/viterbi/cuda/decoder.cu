@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA backend: device memory, the order of copies and kernels, and the batch size.
- * Each slot has its own CUDA stream and device memory. */
+/* The CUDA backend, which allocates device memory, enqueues copies and kernels, and
+ * chooses the batch size. Each slot has its own CUDA stream and device memory. */
 
 #include "kernels.h"
 #include "viterbi/stream/traits.h"
@@ -111,9 +111,9 @@ private:
         const device_buffers on_device{
             input, s.soft.get(), s.survivors.get(), target(s.output.get(), memory)
         };
-        // At most two batches that occupy half of the schedulers or more run at once.
-        // Those of all slots would end together, and the device would be idle while the
-        // host fills the slots again.
+        // At most two batches that occupy half of the schedulers or more run at the same
+        // time. If the batches of all slots ran together, they would also end together,
+        // and the device would be idle while the host fills the slots again.
         const auto large = d_launch->large_batch();
         if (large > 0 && 6 * job.blocks >= large) {
             start_after(s, 2);
@@ -195,12 +195,12 @@ private:
 };
 
 // Returns the number of bytes of pinned memory for all slots together. A batch takes at
-// least the time to decode one parallel block. So batches of long blocks must be larger
+// least the time to decode one parallel block, so batches of long blocks must be larger
 // to keep the bus busy with three slots. For K=7 at rate 3/4 the result is 160 MiB, as
 // chosen in docs/decisions/2026-11-23-copies-to-a-device.md.
 std::size_t host_bytes(const setup& s)
 {
-    // Stages in the default window of K=7 at rate 1/2.
+    // Number of stages in the default window of K=7 at rate 1/2.
     constexpr double short_window = 1152, most = 3;
     const auto longer = s.plan.window / short_window - 1;
     return std::size_t(page_locked_bytes * std::clamp(1 + 1.5 * longer, 1.0, most));
@@ -221,7 +221,7 @@ std::size_t traits::cuda_batch(const setup& s, const run_options& run, int devic
     auto by_host = host_bytes(s) / run.slots * (s.floats ? 2 : 1) /
                    (host.input_bytes * s.caller_factor() + host.output_bytes);
     const auto plan = make_launch_plan(s);
-    // Input in memory of the device takes no host memory.
+    // Input in device memory needs no host memory.
     if (run.input_on_device) {
         by_host =
             std::clamp(plan->large_batch() / batch_granularity(s), by_host, 12 * by_host);

@@ -59,7 +59,7 @@ public:
     {
         allow_shared(d_forward,
                      pbvd_shared_bytes(d_layout, d_separate),
-                     "a code with so many states");
+                     "a code with this number of states");
     }
 
     output_order order() const override { return d_order; }
@@ -94,8 +94,9 @@ private:
                              const std::uint32_t*,
                              std::uint32_t*);
 
-    // Returns the forward kernel that is compiled for these four numbers, or else the
-    // forward kernel for all codes with this history and this number of outputs.
+    // Returns the forward kernel that is compiled for these four numbers. If there is
+    // none, returns the forward kernel for all codes with this history and this number of
+    // outputs.
     static forward forward_kernel(unsigned history,
                                   unsigned outputs,
                                   unsigned states,
@@ -238,11 +239,11 @@ private:
     using narrow = register_trellis<Code, Narrow>;
 
     // Largest grid for the narrow kernel, in multiples of the number of thread blocks
-    // that are resident at once. In bench/results/viterbi/viterbi-table3-h200.json the
-    // narrow kernel is faster than the wide kernels up to one multiple (4096 blocks: 0.09
-    // instead of 0.15 ms per batch). At two multiples (8192 blocks) the times differ by
-    // less than 10 %. At three (10240 blocks) the wide kernels are faster (0.17 instead
-    // of 0.24 ms).
+    // that are resident at the same time. In
+    // bench/results/viterbi/viterbi-table3-h200.json the narrow kernel is faster than the
+    // wide kernels up to one multiple (4096 blocks: 0.09 instead of 0.15 ms per batch).
+    // At two multiples (8192 blocks) the times differ by less than 10 %. At three
+    // multiples (10240 blocks) the wide kernels are faster (0.17 instead of 0.24 ms).
     static constexpr std::size_t narrow_rounds = 2;
 
     template <class Input, bool Frames>
@@ -251,9 +252,9 @@ private:
         return fused_registers<Code, Narrow, Input, Frames>;
     }
 
-    // Returns the wide forward kernel. With one thread per pair and direct input, there
-    // is a kernel for each mask of inverted outputs, because a test at run time would
-    // cost instructions at every stage.
+    // Returns the wide forward kernel. With one thread per pair and direct input, one
+    // kernel is compiled for each mask of inverted outputs, because a test at run time
+    // would cost instructions at every stage.
     template <class Input, bool Frames>
     static auto forward([[maybe_unused]] unsigned inverted)
     {
@@ -367,8 +368,8 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup)
                                  setup);
     if (!plan) {
         throw std::runtime_error("cuda_kernel is \"" + setup.cuda_kernel +
-                                 "\": not available for the code " +
-                                 setup.named.to_string() + ", \"auto\" is");
+                                 "\": this kernel does not support the code " +
+                                 setup.named.to_string() + ", but \"auto\" does");
     }
     return plan;
 }

@@ -35,7 +35,8 @@ struct batch_geometry {
     bool packed4;
     std::uint32_t frame_input_bytes;
     std::uint32_t frame_output_bytes;
-    //! Number of pairs of parallel blocks, rounded up to a multiple of 32 (a warp).
+    //! Number of pairs of parallel blocks, rounded up to a multiple of 32, the size of a
+    //! warp.
     std::uint32_t pairs;
 
     //! Returns the window of parallel block \p block of the batch. \p frame receives the
@@ -120,8 +121,8 @@ void launch_sign_error_counts(const check_plan& plan,
                               sign_error_counts* to,
                               cudaStream_t stream);
 
-//! Returns the first launch plan that accepts a setup. \throws std::runtime_error if none
-//! does
+//! Returns the first launch plan that supports a setup. \throws std::runtime_error if no
+//! launch plan does
 std::unique_ptr<launch_plan> make_launch_plan(const setup& setup);
 
 } // namespace device

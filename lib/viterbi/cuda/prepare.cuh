@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel that prepares soft values: it unpacks, depunctures and transposes them, so
- * that the loads of a warp in the forward kernels are coalesced. A thread block prepares
- * a tile of 64 parallel blocks and 64 stages in shared memory. A row of the tile belongs
- * to one parallel block. */
+/* The kernel that unpacks, depunctures and transposes soft values, so that the loads of a
+ * warp in the forward kernels are coalesced. A thread block prepares a tile of 64
+ * parallel blocks and 64 stages in shared memory. A row of the tile belongs to one
+ * parallel block. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PREPARE_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_PREPARE_CUH
@@ -99,7 +99,7 @@ __device__ inline uint2 unpacked(std::uint32_t word)
     // Extends the values in the high nibbles of four bytes to int8; −8 becomes −7.
     const auto value = [](std::uint32_t nibbles) {
         const auto v = nibbles >> 4;
-        // `sign` has 0xf0 in the bytes of negative values, and 0 in the others.
+        // `sign` has 0xf0 in the bytes of negative values, and 0 in all other bytes.
         const auto sign = (v & 0x08080808u) * 0x1e;
         return __vmaxs4(v | sign, 0xf9f9f9f9u);
     };
@@ -158,7 +158,8 @@ __device__ inline void prepare_sent_values(const batch_geometry& g,
     }
 }
 
-//! Returns soft value \p index of a frame; −128 becomes −127, and −8 of packed4 −7.
+//! Returns soft value \p index of a frame. −128 becomes −127; with packed4, −8 becomes
+//! −7.
 __device__ inline int soft_at(const std::byte* base, unsigned index, bool packed4)
 {
     if (!packed4) {
@@ -209,8 +210,8 @@ __device__ inline void prepare_circular_values(const batch_geometry& g,
 
 /*
  * Prepares the soft values of a batch and writes them as soft_words() describes. Missing
- * values become erasures. Outputs: number of the code's outputs, or 0 to read the number
- * from g. Grid: (pairs / 32, tiles per window). Dynamic shared memory:
+ * values become erasures. Outputs is the number of the code's outputs, or 0 to read the
+ * number from g. Grid: (pairs / 32, tiles per window). Dynamic shared memory:
  * prepare_shared_bytes().
  */
 template <unsigned Outputs>
@@ -238,7 +239,8 @@ __global__ void __launch_bounds__(prepare_threads)
         position[i] = circular ? source : g.map.position[i / R * R + source];
     }
 
-    // The first 32 rows are the first blocks of the pairs, the others the second blocks.
+    // The first 32 rows are the first blocks of the pairs, and the last 32 rows are the
+    // second blocks.
     auto* const rows = reinterpret_cast<std::uint8_t*>(tile);
     if (threadIdx.x < prepare_blocks) {
         const unsigned r = threadIdx.x;

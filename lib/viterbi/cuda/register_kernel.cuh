@@ -75,8 +75,8 @@ template <class Trellis>
 class traced_path
 {
 public:
-    //! Prepares the traceback of block \p block of the batch. Nothing is written if the
-    //! batch has no such block.
+    //! Prepares the traceback of block \p block of the batch. If the batch has fewer
+    //! blocks, no bits are written.
     __device__
     traced_path(const batch_geometry& g, std::uint32_t block, std::byte* output)
         : d_writer(nullptr, 0)
@@ -239,8 +239,8 @@ std::size_t fused_shared_bytes(const block_layout& plan, unsigned threads)
            sizeof(std::uint32_t);
 }
 
-//! Forward pass and traceback in one kernel, for few blocks. Survivors stay in shared
-//! memory.
+//! Kernel for few blocks that performs the forward pass and the traceback. Survivors stay
+//! in shared memory.
 template <class Code, unsigned LB, class Input, bool Frames>
 __global__ void __launch_bounds__(register_threads)
     fused_registers(const __grid_constant__ batch_geometry g,

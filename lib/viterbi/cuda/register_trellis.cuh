@@ -14,13 +14,14 @@
  * of stages after which the permutation is the identity again. The loop is unrolled over
  * a round, so that register indices are constants and the permutation costs nothing.
  *
- * Output words are linear in the state. So the lane's part of the state, like an inverted
- * output, only exchanges the branch metrics of a 0 and a 1. The H = 4 low bits of a path
- * metric hold decisions, as on the CPU; cpu/kernels.cc proves that the range suffices.
+ * Output words are linear in the state. The lane's part of the state therefore only
+ * exchanges the branch metrics of a 0 and a 1, as an inverted output does. The H = 4 low
+ * bits of a path metric hold decisions, as on the CPU; cpu/kernels.cc proves that the
+ * range suffices.
  *
  * A pair has N/4 survivor words per strip of H stages. Word i of lane l holds the
  * decisions of registers 4i … 4i+3, 4 bits each. The first block of the pair has the
- * lower half. */
+ * lower half of a word. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_TRELLIS_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_TRELLIS_CUH
@@ -97,7 +98,7 @@ public:
     static constexpr unsigned words = registers / 4;
     static constexpr unsigned R = Code::outputs;
     static constexpr unsigned spread = Code::spread;
-    static_assert(lanes == 1 || Inverted == 0, "several lanes take it at run time");
+    static_assert(lanes == 1 || Inverted == 0, "lanes receive the mask at run time");
     //! Number of stages per round: whole strips after which the permutation is the
     //! identity; if Moves is set, one strip, after which end_round() undoes the
     //! permutation.
@@ -107,7 +108,7 @@ public:
                                                         : 4 * memory;
     static constexpr unsigned strips = round / H;
     static_assert((Code::constraint_length + 3) * R * 127 + 1 < 4096,
-                  "metrics need H = 2");
+                  "path metrics do not fit beside H = 4 decisions");
 
     GPUFEC_HOST_DEVICE static constexpr unsigned
     rotated(unsigned s, unsigned by) // to the left, within `memory` bits
@@ -116,8 +117,8 @@ public:
         return (s << by | s >> (memory - by)) & (Code::states - 1);
     }
 
-    //! \p inverted: mask of inverted outputs if several lanes share the states; not used
-    //! otherwise.
+    //! \p inverted is the mask of inverted outputs if several lanes share the states, and
+    //! is otherwise not used.
     __device__ register_trellis(unsigned lane, unsigned inverted) : d_lane(lane)
     {
         // Stores, for each stage T modulo K−1, the mask of outputs that are inverted by
@@ -126,15 +127,15 @@ public:
             const unsigned at = lane << register_bits;
             unsigned flips = Code::word(rotated(at, memory - T), 0) ^ inverted;
             if (T >= register_bits && (at >> T & 1u)) {
-                // In this case the lane holds the odd states and computes the successors
-                // for bit 1.
+                // Here the lane holds the odd states and computes the successors for bit
+                // 1.
                 flips ^= Code::word(0, 1);
             }
             d_flips |= std::uint64_t(flips) << (R * T);
         }
     }
 
-    //! Sets the path metric of state 0 to 0 and the others to \p elsewhere.
+    //! Sets the path metric of state 0 to 0 and all other path metrics to \p elsewhere.
     __device__ void start(std::uint32_t elsewhere)
     {
 #pragma unroll
@@ -283,7 +284,7 @@ private:
     // Combines the low nibbles of the bytes of `a` with the high nibbles of those of `b`.
     __device__ static std::uint32_t select(std::uint32_t a, std::uint32_t b)
     {
-        // From (a & m) | (b & ~m), the compiler makes two instructions.
+        // The compiler translates (a & m) | (b & ~m) to two instructions.
         std::uint32_t d;
         asm("lop3.b32 %0, %1, %2, %3, 0xca;"
             : "=r"(d)

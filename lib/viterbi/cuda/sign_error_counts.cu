@@ -30,7 +30,7 @@ struct count_arguments {
 };
 
 // Returns `count` bits from bit `first` on, the last one least significant; count is 1 to
-// 32. Reads no word without one of these bits.
+// 32. Reads only words that contain at least one of these bits.
 __device__ unsigned bits_at(const std::uint8_t* bits, std::uint64_t first, unsigned count)
 {
     const auto* const words = reinterpret_cast<const unsigned*>(bits) + first / 32;
@@ -42,7 +42,7 @@ __device__ unsigned bits_at(const std::uint8_t* bits, std::uint64_t first, unsig
 }
 
 // Returns `count` bytes from byte `first` on, followed by zeros; count is 1 to 8. Reads
-// no word without one of these bytes.
+// only words that contain at least one of these bytes.
 __device__ uint2 bytes_at(const std::byte* bytes, std::uint64_t first, unsigned count)
 {
     const auto* const words = reinterpret_cast<const unsigned*>(bytes) + first / 4;

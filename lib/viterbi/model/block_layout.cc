@@ -62,7 +62,7 @@ void check_frame_bits(const conv_code& code, termination ends, unsigned frame_bi
 {
     const auto kind = "with termination \"" + std::string(termination_name(ends)) + '"';
     if (ends == termination::streaming) {
-        require(frame_bits == 0, "frame_bits", frame_bits, "only 0 " + kind);
+        require(frame_bits == 0, "frame_bits", frame_bits, "0 " + kind);
         return;
     }
     const unsigned min_frame_bits =

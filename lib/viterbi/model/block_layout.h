@@ -2,21 +2,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The division of a stream or a frame into parallel blocks, and the position of each
- * stage's soft values in the input. The reference and both backends share these.
+ * stage's soft values in the input. The reference decoder and both backends use the same
+ * division.
  *
  * Parallel block b decodes D stages, or fewer at the end of a frame. For this, the block
- * computes a window of W stages: the path metrics settle in the L stages before the
+ * computes a window of W stages. The path metrics settle in the L stages before the
  * decoded ones, and the survivors merge in the L stages after the decoded ones (L is the
- * decision depth). All path metrics of a window start equal. But a window that begins
- * with a terminated or truncated frame starts in state 0. The traceback starts in state 0
- * at the window's end. The windows are:
+ * decision depth). All path metrics of a window start equal, except that a window at the
+ * beginning of a terminated or truncated frame starts in state 0. The traceback starts in
+ * state 0 at the window's end. The windows are:
  *  - streaming: [bD − L, bD + D + L). Stages outside the stream are erased. L ≥ K−1
  *    erased stages connect every state to state 0 at no cost. A traceback from state 0
  *    after the end of the stream therefore reaches the best state at its end.
- *  - terminated: the same, but shifted to lie inside the frame, or shortened to the
- *    length of the frame. The last window ends with the frame, in state 0. If a frame has
- *    only one block, its window is the whole frame.
- *  - truncated: the same as terminated, but the frame is extended by K−1 erased stages.
+ *  - terminated: as for streaming, but shifted to lie inside the frame, or shortened to
+ *    the length of the frame. The last window ends with the frame, in state 0. If a frame
+ *    has only one block, its window is the whole frame.
+ *  - truncated: as for terminated, but the frame is extended by K−1 erased stages.
  *  - tailbiting: [bD − L, bD + D + L) modulo the length of the frame. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_BLOCK_LAYOUT_H
@@ -42,7 +43,7 @@ struct value_map {
     std::uint32_t period;
     std::uint32_t values_per_period;
     std::uint32_t outputs;
-    //! [s·outputs + r]: position of output r of stage s in the period; −1: punctured.
+    //! [s·outputs + r]: position of output r of stage s in the period; −1 if punctured.
     std::int16_t position[conv_code::max_period * conv_code::max_outputs];
 
     //! Returns the index of the soft value of output \p r at stage \p stage, or −1 if it
@@ -113,14 +114,15 @@ void check_frame_bits(const conv_code& code, termination ends, unsigned frame_bi
  * \param code the code
  * \param ends termination of the frames, or streaming
  * \param frame_bits information bits per frame; 0 for streaming
- * \param decode_length D, 32 to 65536, a multiple of 32. 0: the smallest power of two
- *        from 128 to 2048 that is at least 10·L, or else 2048. Frames are then divided
- *        evenly into blocks of about that length, and a frame shorter than 2·D is one
- *        block.
- * \param overlap L, K−1 to 4096. 0: (16/3)·(K−1)/(1−r) at code rate r (or 0.95 if r is
- *        higher), and 6·(K−1)/(1−r) from K=8 on, rounded up to a multiple of 4. K=7 at
- *        rate 1/2 gets 64. With 48, at Eb/N0 = 2 dB, 1.5 times as many error events as
- *        with maximum likelihood began in the last 16 of a block's 512 stages.
+ * \param decode_length D, 32 to 65536, a multiple of 32. With 0, D is the smallest power
+ *        of two from 128 to 2048 that is at least 10·L, or 2048 if that is too small, and
+ *        frames are divided evenly into blocks of about that length, and a frame shorter
+ *        than 2·D is one block.
+ * \param overlap L, K−1 to 4096. With 0, L is (16/3)·(K−1)/(1−r), or 6·(K−1)/(1−r) from
+ *        K=8 on, rounded up to a multiple of 4, where r is the code rate, but at most
+ *        0.95. For K=7 at rate 1/2, L is 64. With L=48 at Eb/N0 = 2 dB, 1.5 times as many
+ *        error events as with maximum likelihood began in the last 16 of a block's 512
+ *        stages.
  * \throws std::invalid_argument if a parameter is outside its range
  */
 block_layout make_block_layout(const conv_code& code,

@@ -29,19 +29,19 @@ struct phase_rotation {
 /*!
  * \brief One batch of parallel blocks.
  *
- * Streaming: the input holds \p values soft values, and the first of them is value
- * \p first_value of the stream (packed4: in the high nibble). Values of the blocks'
- * windows that are not in the input are erased. The output has D/8 bytes per block.
- * Frames: the input is whole frames, one after the other; the output has
+ * For streaming, the input holds \p values soft values. The first of them is value \p
+ * first_value of the stream (with packed4, in the high nibble). Values of the blocks'
+ * windows that are not in the input are erased. The output has D/8 bytes per block. For
+ * frames, the input consists of whole frames, one after the other, and the output has
  * frame_output_bytes() per frame.
  */
 struct job {
-    std::uint64_t first_block = 0; //!< streaming: index of the first block in the stream
+    std::uint64_t first_block = 0; //!< stream index of the first block; not for frames
     std::uint32_t blocks = 0;      //!< number of blocks, a multiple of blocks_per_frame
     std::uint64_t first_value = 0;
     std::uint64_t values = 0;
     /*! Whether the input is floats, which are scaled to int8: the first \p scaled_before
-     * values by scale[0], the others by scale[1]. */
+     * values by scale[0], and later values by scale[1]. */
     bool floats = false;
     std::uint64_t scaled_before = 0;
     float scale[2] = { 1, 1 };
@@ -49,8 +49,8 @@ struct job {
     bool offset_binary = false;
     //! Applied to the input before decoding. If any() is true, \p first_value is even.
     viterbi::phase_rotation phase_rotation{};
-    //! Streaming: the decoder also writes one element of sign_error_counts for each of
-    //! the checks() to the batch's status.
+    //! Whether the decoder of a stream also writes one element of sign_error_counts for
+    //! each of the checks() to the batch's status.
     bool error_counts = false;
 
     //! Returns the number of stages in the batch at which phase search checks its lock.

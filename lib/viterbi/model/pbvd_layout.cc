@@ -16,8 +16,8 @@ namespace device {
 pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
 {
     constexpr unsigned max_a_chunk = 16, max_warps = 8;
-    // Butterflies per survivor word. Each block of the pair has 16 bits of the word, and
-    // a butterfly needs the decisions of two states.
+    // Number of butterflies per survivor word. Each block of the pair has 16 bits of the
+    // word, and a butterfly needs the decisions of two states.
     const unsigned per_word = 16 / history / 2;
     std::map<std::array<unsigned, 4>, std::vector<unsigned>> groups;
     for (unsigned j = 0; j < code.states() / 2; ++j) {
@@ -45,7 +45,7 @@ pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
                 ++listed;
             }
             // The last butterfly is repeated to fill the survivor word. A kernel then
-            // stores the same path metrics again, which does no harm.
+            // stores the same path metrics twice, with the same result.
             for (; listed % per_word != 0; ++listed) {
                 l.butterfly[listed] = members[end - 1];
             }

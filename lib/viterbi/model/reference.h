@@ -19,10 +19,11 @@ namespace reference {
  *
  * The path metric is the sum of |v| over all soft values v whose sign contradicts the
  * path's output. The path with the smallest metric wins. On a tie the even predecessor
- * survives, and of equally good states the one with the lowest index is chosen. −128
- * counts as −127. A tail-biting frame is decoded once for each of its 2^(K−1) possible
- * initial states, so use short frames. A streaming sequence may begin in any state. A
- * streaming sequence and a truncated frame may end in any state.
+ * survives, and among final states with equal metrics the one with the lowest index is
+ * chosen. −128 counts as −127. A tail-biting frame is decoded once for each of its
+ * 2^(K−1) possible initial states, so this function suits only short frames. A streaming
+ * sequence may begin in any state. A streaming sequence and a truncated frame may end in
+ * any state.
  *
  * \param values int8 soft values as sent (punctured), positive means bit 0; missing
  *        values at the end are erased

@@ -35,8 +35,8 @@ batch_limits setup::limits(std::size_t blocks) const
     l.work_items = blocks;
     if (plan.streaming()) {
         const auto stages = blocks * plan.decode_length + 2 * plan.overlap;
-        // One more period is needed, because the values may begin inside a period. The
-        // sum is rounded up to whole pairs (for a phase rotation) and 32-bit words.
+        // One more period is added, because the values may begin inside a period. The sum
+        // is rounded up to whole pairs (for a phase rotation) and to 32-bit words.
         l.input_bytes = (input_bytes(code.values(stages + code.period())) + 6) / 4 * 4;
         l.output_bytes = blocks * (plan.decode_length / 8);
         if (checks.every > 0) {

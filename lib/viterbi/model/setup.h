@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The constants of all batches of a decoder: the code, its parallel blocks, the format of
- * soft values, and the stages of checks. locking.h defines lock and check. */
+ * soft values, and the stages at which a lock is checked. locking.h defines lock and
+ * check. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_SETUP_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_SETUP_H
@@ -27,8 +28,8 @@ struct setup {
     bool offset_binary = false; //!< whether the caller's items are uint8; slots hold int8
     std::string cuda_kernel = "auto";
 
-    //! Maximum number of statistics samples that a device copies as rows of a matrix.
-    //! Each further row of a matrix makes all its rows longer.
+    //! Maximum number of statistics samples that a device copies as rows of one matrix.
+    //! The more rows a matrix has, the longer they are.
     static constexpr std::size_t max_sample_rows = 16;
 
     setup(const conv_code& c,
@@ -60,8 +61,8 @@ struct setup {
     batch_limits limits(std::size_t blocks) const;
 };
 
-//! Returns the setup for a decoder's options. \throws std::invalid_argument if an option
-//! is invalid
+//! Returns the setup for the options of a decoder. \throws std::invalid_argument if an
+//! option is invalid
 setup make_setup(const viterbi_options& options);
 
 } // namespace gr::gpufec::viterbi

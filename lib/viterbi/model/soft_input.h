@@ -56,8 +56,9 @@ inline void from_offset_binary(const std::byte* from, std::size_t n, std::int8_t
     }
 }
 
-//! Applies a phase rotation to \p pairs pairs of int8 values. \p from and \p to may be
-//! equal. −128 counts as −127, so that the sign of every value can be changed.
+//! Applies a phase rotation to \p pairs pairs of int8 values at \p from, and writes the
+//! results to \p to, which may equal \p from. −128 counts as −127, so that the sign of
+//! every value can be changed.
 inline void rotate_pairs(const phase_rotation& t,
                          const std::int8_t* from,
                          std::size_t pairs,

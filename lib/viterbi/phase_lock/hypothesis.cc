@@ -18,11 +18,12 @@ namespace {
 struct meaning {
     std::int64_t stage;
     unsigned polynomial;
-    bool flipped; // whether exactly one of hypothesis and code inverts the sign
+    bool flipped; // whether only the hypothesis or only the code inverts the sign
 };
 
-// Returns what stream values 0 to `count` − 1 represent under a hypothesis. The values
-// are the same for all hypotheses, so that the results can be compared.
+// Returns the coded bits that stream values 0 to `count` − 1 represent under a
+// hypothesis. The range is the same for all hypotheses, so that the results can be
+// compared.
 std::vector<meaning> meanings(const hypothesis& h, unsigned count)
 {
     constexpr unsigned margin = 4;
@@ -30,7 +31,7 @@ std::vector<meaning> meanings(const hypothesis& h, unsigned count)
     std::vector<meaning> found(count, meaning{ 0, 0, false });
     const auto cycle = h.cycle();
     // Reading starts before stream value 0, so that the values before the first whole
-    // cycle get a meaning too.
+    // cycle are included too.
     for (std::uint64_t j = 0; j < count + cycle + 2 * margin; ++j) {
         const auto at =
             std::int64_t(h.place()) + h.from(j) - std::int64_t(cycle) - margin;
@@ -52,7 +53,7 @@ std::vector<meaning> meanings(const hypothesis& h, unsigned count)
 
 // Returns whether the sign changes from `a` to `b` form a code sequence. Each sign
 // change, or its absence, rules out branches of the trellis. The changes form a code
-// sequence if a path through the trellis remains.
+// sequence if at least one path through the trellis is not ruled out.
 bool is_sequence(const conv_code& code,
                  const std::vector<meaning>& a,
                  const std::vector<meaning>& b)
@@ -142,7 +143,7 @@ void hypothesis::read(const std::int8_t* values,
                       std::size_t count,
                       std::int8_t* out) const
 {
-    // −128 counts as −127, because 128 does not fit an int8. The decoder does the same.
+    // −128 counts as −127, as in the decoder, because 128 does not fit an int8.
     const auto sign = [](std::int8_t v, int s) {
         return std::int8_t(std::max<int>(v, -127) * s);
     };
@@ -216,15 +217,15 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
     }
     std::vector<hypothesis> all;
     std::vector<std::vector<meaning>> known;
-    // For each group of equivalent hypotheses, and each member of the group: the code
-    // values that the stream values represent.
+    // The code values that the stream values represent, for each member of each group of
+    // equivalent hypotheses.
     std::vector<std::vector<std::vector<meaning>>> signs;
     for (unsigned which = 0; which < codes.size(); ++which) {
         const auto& code = codes[which];
         const auto cycle = cycle_of(code);
-        // Whole cycles that cover the longest cycle of all codes and 24 stages (the
-        // memory is at most 8 stages), and two cycles more. Over so many values,
-        // is_sequence() rejects differences that are not code sequences.
+        // The number of values covers, in whole cycles, the longest cycle of all codes
+        // and 24 stages (the memory is at most 8 stages), plus two cycles. Over this
+        // number, is_sequence() rejects differences that are not code sequences.
         const auto count =
             cycle * ((common + 24 * code.outputs() + cycle - 1) / cycle + 2);
         for (unsigned place = 0; place < cycle; ++place) {
@@ -249,8 +250,8 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
                             known.push_back(m);
                             signs.emplace_back();
                         }
-                        // A hypothesis is left out if it reads all values like another
-                        // member of its group.
+                        // A hypothesis is left out if another member of its group reads
+                        // all values in the same way.
                         if (std::none_of(signs[k].begin(), signs[k].end(), [&](auto& s) {
                                 return alike_in_sign(s, m);
                             })) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Phase hypotheses: the ways in which received soft values may be the soft values of a
- * code. */
+/* Phase hypotheses. Each describes how the received soft values may correspond to the
+ * soft values of a code. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_HYPOTHESIS_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_HYPOTHESIS_H
@@ -17,7 +17,8 @@
 namespace gr::gpufec::viterbi {
 
 /*!
- * \brief One way of reading a stream of soft values as those of a code.
+ * \brief One assumption about how a stream of soft values corresponds to the soft values
+ * of a code.
  *
  * Stream value n is the received soft value with index n. Code value j is the soft value
  * with index j in the order of the code, which begins with a puncturing period. If
@@ -34,13 +35,13 @@ public:
         as_sent,
         swapped,
         half,        //!< the second value is in the next received symbol
-        half_swapped //!< swapped, and the first value is in the next received symbol
+        half_swapped //!< swapped, with the first value in the next received symbol
     };
 
-    //! \p which: index of the code in the list of searched codes. \p place: index, modulo
-    //! \p cycle, of the stream values at which a cycle begins. \p alternate: the signs of
-    //! code values with an odd index are changed. \p inverted: all signs are changed, in
-    //! addition to \p alternate.
+    //! \p which is the index of the code in the list of searched codes. \p place is the
+    //! index, modulo \p cycle, of the stream values at which a cycle begins. If \p
+    //! alternate is set, the signs of code values with an odd index are changed. If \p
+    //! inverted is set, all signs are changed, in addition to \p alternate.
     hypothesis(const conv_code& code,
                unsigned which,
                unsigned cycle,
@@ -86,8 +87,8 @@ public:
         return { d_arrangement == order::swapped, { flips(0), flips(1) } };
     }
 
-    //! Maximum of from(j) − j. If reading begins at stream value s, code value j needs
-    //! stream values up to s + j + ahead.
+    //! Maximum of from(j) − j. If reading begins at stream value s, code value j depends
+    //! on stream values up to s + j + ahead.
     static constexpr unsigned ahead = 3;
 
     //! Writes \p count code values from index \p first on. \p values holds the stream
@@ -125,7 +126,7 @@ constellation constellation_from_string(const std::string& name);
  *
  * If the signs of two hypotheses differ by a code sequence, both fit every signal equally
  * well. An example is the two signs of a transparent code. Only the first hypothesis of
- * such a group is returned; \p alike, if given, receives the whole group of each
+ * such a group is returned; \p alike, if not nullptr, receives the whole group of each
  * returned hypothesis. Hypotheses that read every stream value identically count as one.
  */
 std::vector<hypothesis>

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Passes the members of a viterbi_lock to a function, with the names that they have in
- * Python and in tags. */
+/* Passes the members of a viterbi_lock to a function, each with its name in Python and in
+ * tags. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_LOCK_FACTS_H
 #define INCLUDED_GPUFEC_VITERBI_LOCK_FACTS_H
@@ -11,8 +11,8 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Calls add(name, value) for each member except first_bit and first_byte. Members that
-//! are valid only while locked are left out otherwise.
+//! Calls add(name, value) for each member except first_bit and first_byte. If the lock is
+//! not held, leaves out the members that are valid only while locked.
 template <class Add>
 void each_fact(const viterbi_lock& lock, Add&& add)
 {

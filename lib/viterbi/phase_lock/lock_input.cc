@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The input of a decoder with phase search: fills the buffer, feeds the inner decoder,
- * and borrows the caller's items. locking.h defines stream value, code value, lock and
- * segment. */
+/* Implements the input of a decoder with phase search, which fills the buffer, pushes
+ * values to the inner decoder, and borrows the caller's items. locking.h defines stream
+ * value, code value, lock and segment. */
 
 #include "lock_input.h"
 #include "viterbi/model/soft_input.h"
@@ -138,8 +138,8 @@ void lock_input::read(std::uint64_t first, std::size_t count, std::int8_t* to) c
     std::memcpy(to, d_pairs.data() + (first - even), count);
 }
 
-// Copies stream values, without phase rotation, while input passes through. `first`
-// counts from the segment's beginning.
+// Copies stream values, without phase rotation, while input passes through. The index
+// `first` counts from the segment's beginning.
 void lock_input::receive(std::uint64_t first, std::size_t count, std::int8_t* to) const
 {
     // Values before those of the oldest batch are in the buffer.
@@ -224,8 +224,8 @@ std::size_t lock_input::release_borrowed()
     if (d_borrows) {
         return std::exchange(d_past, 0) + d_decoder->in_place()->release_borrowed();
     }
-    // Items of the inner decoder's open batch are not released, because the decoder
-    // begins to borrow with these items.
+    // The items of the inner decoder's open batch are not released, because the decoder
+    // must begin to borrow with them.
     const auto keep =
         may_borrow() ? std::min(d_borrowed, d_decoder->open_items()) : std::size_t(0);
     return std::exchange(d_borrowed, keep) - keep;

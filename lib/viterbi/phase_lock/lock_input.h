@@ -21,14 +21,15 @@ namespace gr::gpufec::viterbi {
  * segment of the stream.
  *
  * Values are buffered until the inner decoder has accepted all of them. Then input can
- * pass through: it goes to the inner decoder directly, which copies it to its slots or
- * borrows it from the caller. Input passes through only if the inner decoder itself can
+ * pass through to the inner decoder directly, which copies the items to its slots or
+ * borrows them from the caller. Input passes through only if the inner decoder itself can
  * apply the hypothesis, that is, if hypothesis::in_pairs() is true.
  */
 class lock_input
 {
 public:
-    //! \p passes: whether input may pass through. Input of format packed4 never does.
+    //! \p passes tells whether input may pass through, which input of format packed4
+    //! never does.
     lock_input(soft_format format, bool passes);
 
     std::size_t values_per_item() const { return d_buffer.values_per_item(); }
@@ -41,7 +42,7 @@ public:
     value_span buffered() const { return d_buffer.span(); }
     //! Drops the stream values before index \p value.
     void drop_before(std::uint64_t value);
-    //! Drops all values, and starts another stream.
+    //! Drops all values and prepares for another stream.
     void clear();
 
     // Functions for the inner decoder and the current segment.
@@ -57,8 +58,8 @@ public:
     std::uint64_t fed() const { return d_fed; }
     //! Pushes the code values before index \p limit to the inner decoder, as far as they
     //! are buffered and the decoder accepts them. Does nothing while input passes
-    //! through. \p finishing: no more input follows. Returns whether the decoder accepted
-    //! any value.
+    //! through. \p finishing tells that no more input follows. Returns whether the
+    //! decoder accepted any value.
     bool feed(std::uint64_t limit, bool finishing);
     //! Lets input pass through from now on, if the hypothesis allows that and the inner
     //! decoder has accepted all buffered values.
@@ -84,7 +85,7 @@ public:
 
     std::size_t push(const std::byte* items, std::size_t count, float scale);
     bool can_borrow() const { return d_passes && end() == 0; }
-    //! \p capacity: maximum number of items to buffer.
+    //! \p capacity is the maximum number of items to buffer.
     std::size_t
     borrow(const std::byte* items, std::size_t count, float scale, std::size_t capacity);
     std::size_t borrowed() const

@@ -58,7 +58,7 @@ void lock_monitor::weigh()
     d_right = std::log((1 - d_chance) / (1 - p));
     // Expected decrease of the evidence per value while the lock holds.
     const double each = -(p * d_wrong + (1 - p) * d_right);
-    // The factor 1.6 is a margin, because the evidence varies.
+    // The factor 1.6 is a margin for the variation of the evidence.
     const auto needed = 1.6 * holds / each / d_encoder->step_values();
     for (d_size = 0; double(sign_error_counts::steps(d_size)) < needed; ++d_size) {
     }
@@ -69,8 +69,9 @@ bool lock_monitor::judge(lock_segment& s,
                          const reader& values,
                          const sign_error_counts* made)
 {
-    // The counts of the last steps are tried first, because they usually decide and cost
-    // little. Checks must be cheap, because they run on the thread that submits batches.
+    // The counts of the last steps are tried first, because they usually decide the check
+    // and are fast to compute. Checks must be fast, because they run on the thread that
+    // submits batches.
     const auto unit = d_encoder->step_stages();
     const auto known = std::max(d_clear, s.lead + s.code().constraint_length());
     const auto end = target / unit;

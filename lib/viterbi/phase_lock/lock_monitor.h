@@ -23,15 +23,15 @@ public:
     //! reader(first, count, to) copies `count` code values, from index `first` on.
     using reader = std::function<void(std::uint64_t, std::size_t, std::int8_t*)>;
 
-    //! Begins to monitor a lock, from stage \p clear on. \p error_rate and \p chance:
-    //! share of wrong signs in the search, and the chance level.
+    //! Begins to monitor a lock, from stage \p clear on. \p error_rate is the share of
+    //! wrong signs in the search, and \p chance is the chance level.
     void begin(const reencoder& encoder,
                double error_rate,
                double chance,
                std::uint64_t clear);
 
-    //! Continues with the same lock, which the search has found again. Monitoring goes on
-    //! at stage \p clear, unless clear() is already later.
+    //! Continues with the same lock, which the search has found again. Monitoring
+    //! continues at stage \p clear, unless clear() is already later.
     void resume(double error_rate, std::uint64_t clear);
 
     /*!
@@ -39,8 +39,8 @@ public:
      *
      * If so, lost_stage() returns the stage at which the lock was lost. Otherwise clear()
      * returns the stage up to which the lock is known to hold. \p values reads the code
-     * values of the segment. \p made: the device's sign error counts for this check, or
-     * nullptr.
+     * values of the segment. \p made points to the device's sign error counts for this
+     * check, or is nullptr.
      */
     bool judge(lock_segment& s,
                std::uint64_t target,
@@ -68,8 +68,8 @@ private:
     // calls did so.
     void weigh();
     // Returns whether at least 95 % of the signs, not counting erasures, equal the sign
-    // two values before. Then the transmitter idles or sends a bare carrier, and several
-    // hypotheses fit.
+    // two values before. In this case the transmitter idles or sends an unmodulated
+    // carrier, and several hypotheses fit.
     bool repeats(std::uint64_t from, std::uint64_t to, const reader& values);
     // Returns the log-likelihood ratio, in nats, of a lost lock to a lock that holds.
     double evidence(const reencoder::sign_count& t) const

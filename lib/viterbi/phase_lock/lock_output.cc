@@ -144,13 +144,14 @@ bool lock_output::full() const
 
 std::uint64_t lock_output::needed_from(const lock_segment& s, std::uint64_t needed) const
 {
-    // Retains 64 bits more, because re-encoding from a stage on needs K−1 bits before it.
+    // Retains 64 more bits, because re-encoding from a stage on needs the K−1 bits before
+    // that stage.
     needed = std::min({ needed, s.stages, stage_of_item(s, s.emitted) });
     return std::max(s.base, (needed - std::min<std::uint64_t>(needed, 64)) / 8 * 8);
 }
 
-// Drops the bits before stage `from` once they fill max_emitted bytes. Dropping must be
-// rare, because it moves all other bits.
+// Drops the bits before stage `from` once they fill max_emitted bytes. Bits are dropped
+// rarely, because dropping moves all remaining bits.
 void lock_output::trim(lock_segment& s, std::uint64_t from)
 {
     const auto bytes = (from - s.base) / 8;

@@ -31,9 +31,9 @@ struct frame_layout {
     //! Returns the number of output bytes per frame.
     std::uint64_t bytes() const { return (bits + 7) / 8; }
 
-    //! Returns the index of the output item that holds the bit of stage \p stage, The
-    //! index counts from the beginning of the stream or of the first frame. A stage of
-    //! the tail counts as the last information bit.
+    //! Returns the index of the output item that holds the bit of stage \p stage, counted
+    //! from the beginning of the stream or of the first frame. A stage of the tail counts
+    //! as the last information bit.
     std::uint64_t item(std::uint64_t stage, bool packed) const;
     //! Returns the number of output items of \p stages stages. An incomplete byte of a
     //! stream counts as one; an incomplete frame does not count.
@@ -107,26 +107,27 @@ public:
     //! Adds a batch to the last segment. The batch stays in its slot. For streams only.
     void begin_batch(const watched_decoder::decoded_batch& batch);
     bool has_batch() const { return !empty() && last().batch.has_value(); }
-    //! Ends the use of the batch's slot. Before that, copies the bits that were not
-    //! pulled yet, and the bits from stage \p needed on.
+    //! Copies the bits of the batch that were not pulled yet and the bits from stage \p
+    //! needed on, and then stops using the batch's slot.
     void end_batch(std::uint64_t needed);
     //! Appends the packed bits of the next frame to the last segment. May drop bits that
     //! were pulled and are before stage \p needed.
     void collected_frame(const std::uint8_t* frame, std::uint64_t needed);
-    //! Returns whether so many bits wait to be pulled that no more should be collected.
+    //! Returns whether the number of bits that wait to be pulled has reached its limit,
+    //! so that no more should be collected.
     bool full() const;
 
     // Number of bits and bytes in the output of all closed segments.
     std::uint64_t total_bits() const { return d_total_bits; }
     std::uint64_t total_bytes() const { return d_total_bytes; }
 
-    //! Returns whether there is output to pull.
+    //! Returns whether output is ready to be pulled.
     bool available();
     //! Writes output of one segment, and returns the number of bytes written.
     std::size_t pull(bit_span out);
 
-    //! Returns the index of the output item that holds the bit of a stream value; for a
-    //! value between segments, of the next item.
+    //! Returns the index of the output item that holds the bit of a stream value. For a
+    //! value between segments, returns the index of the next item.
     std::uint64_t item_of(std::uint64_t value, bool packed) const;
 
 private:
@@ -141,7 +142,7 @@ private:
     std::uint64_t ready(const lock_segment& s, bool packed) const;
     // Returns the stage of the first bit of an output item of the segment.
     std::uint64_t stage_of_item(const lock_segment& s, std::uint64_t item) const;
-    // The next two functions copy the next n output items of the segment.
+    // The following two functions copy the next n output items of the segment.
     void copy_bits(const lock_segment& s, std::size_t n, std::uint8_t* out) const;
     void copy_stream_bytes(const lock_segment& s, std::size_t n, std::uint8_t* out) const;
     void copy_frame_bytes(const lock_segment& s, std::size_t n, std::uint8_t* out) const;

@@ -48,15 +48,15 @@ const viterbi_options& checked(const viterbi_options& o)
                 o.termination == termination::terminated,
             "lock",
             "\"auto\"",
-            "only \"off\", unless termination is \"streaming\" or \"terminated\": other "
-            "frames have no known bits at their ends");
+            "\"off\", unless termination is \"streaming\" or \"terminated\", because "
+            "other frames have no known bits at their ends");
     for (const auto& name : o.lock_presets) {
         const auto ends = find_conv_preset(name).termination;
         require(ends == termination::streaming || ends == o.termination,
                 "lock_presets",
                 '"' + name + '"',
                 std::string("presets with termination streaming or ") +
-                    termination_name(o.termination) + "; this one is " +
+                    termination_name(o.termination) + "; this preset has " +
                     termination_name(ends));
     }
     if (o.termination == termination::terminated) {
@@ -94,7 +94,7 @@ lock_plan::lock_plan(const viterbi_options& options)
 
 // Throws std::invalid_argument unless a frame of each code has whole puncturing periods
 // and whole input items, and lock_memory is at least the number of values in 24 frames.
-// Frames without gaps form one code sequence only if they have whole periods.
+// Frames without gaps form one code sequence only if they consist of whole periods.
 void lock_plan::check_frames(const viterbi_options& o) const
 {
     for (const auto& code : codes) {
@@ -103,18 +103,18 @@ void lock_plan::check_frames(const viterbi_options& o) const
             refuse("lock",
                    "\"auto\"",
                    "frames of " + code.to_string() +
-                       " must have whole puncturing periods, with their tail");
+                       ", with their tails, must have whole puncturing periods");
         }
         if (code.values(stages) % 2 != 0 && o.format == soft_format::packed4) {
             refuse("soft_input",
                    "\"packed4\"",
-                   "with lock \"auto\", frames must have an even number of values");
+                   "with lock \"auto\", each frame must have an even number of values");
         }
     }
     require(o.lock_memory >= values_of(24),
             "lock_memory",
             o.lock_memory,
-            std::to_string(values_of(24)) + " to 1000000000, at least 24 frames");
+            std::to_string(values_of(24)) + " to 1000000000, to hold 24 frames");
 }
 
 std::uint64_t lock_plan::values_of(std::uint64_t frames) const

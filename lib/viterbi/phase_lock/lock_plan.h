@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The codes and frames that a phase search looks for. */
+/* The codes and frames that a phase search has to find. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_PLAN_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_PLAN_H
@@ -30,7 +30,7 @@ struct lock_plan {
     //! Returns the number of soft values in \p frames frames of the code that sends the
     //! most values per frame; 0 for a stream.
     std::uint64_t values_of(std::uint64_t frames) const;
-    //! Returns the preset name of codes[which], or "" if it has none.
+    //! Returns the preset name of codes[which], or "" if that code has none.
     std::string preset_of(unsigned which) const;
 
 private:

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder with phase search: its construction, the functions that its caller uses,
- * and the loop that searches or decodes. locking.h defines the terms. */
+/* The decoder with phase search: its construction, its public functions, and the loop
+ * that searches or decodes. locking.h defines the terms. */
 
 #include "locking.h"
 #include "pipeline/stream_decoder.h"
@@ -42,7 +42,7 @@ locking_viterbi_decoder::locking_viterbi_decoder(const viterbi_options& options,
         d_finder.emplace(d_options, d_plan.received, options.frame_bits, d_hooks);
     }
     d_hooks.log(log_level::info,
-                "searches for the phase among " +
+                "the decoder searches for the phase among " +
                     std::to_string(d_search.hypotheses().size()) + " hypotheses");
     if (options.watch) {
         d_judge = std::make_unique<signal_judge>(
@@ -164,7 +164,7 @@ void locking_viterbi_decoder::open(unsigned which)
         if (o.format == soft_format::packed4) {
             o.format = soft_format::int8;
         }
-        // A decoder that may use a GPU gets one more slot, up to max_slots, because a
+        // A decoder that may use a GPU has one more slot, up to max_slots, because a
         // batch stays in its slot until the batch is checked. An invalid number of slots
         // is left unchanged, so that the inner decoder refuses it.
         if (o.backend != backend::cpu && o.slots >= 1 && o.slots < max_slots) {

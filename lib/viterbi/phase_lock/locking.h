@@ -39,13 +39,13 @@ namespace gr::gpufec {
  *    construction or reset() has index 0.
  *  - Hypothesis: a code, and the positions and signs that its soft values have among the
  *    stream values (class hypothesis).
- *  - Lock: a hypothesis that was found to fit.
+ *  - Lock: a hypothesis that the search has found to fit.
  *  - Segment: the part of the stream that is decoded with one lock. Trellis stages are
  *    counted from the segment's beginning.
  *  - Code value j: the soft value with index j in the order of the code, counted from the
  *    segment's beginning. The hypothesis maps code values to stream values.
- *  - Check: the decision whether the lock holds at a stage. For a check, the decoded bits
- *    before the stage are re-encoded.
+ *  - Check: the decision whether the lock is still correct at a stage. For a check, the
+ *    decoded bits before the stage are re-encoded.
  *  - Stretch: the number of stages from one check to the next.
  */
 class locking_viterbi_decoder : public judged_decoder<viterbi_decoder_base>,
@@ -54,7 +54,7 @@ class locking_viterbi_decoder : public judged_decoder<viterbi_decoder_base>,
 public:
     locking_viterbi_decoder(const viterbi_options& options, decoder_hooks hooks);
 
-    // ---- the interface common to all decoders ----
+    // ---- the common interface of all decoders ----
 
     void finish() override
     {
@@ -137,9 +137,9 @@ private:
     static constexpr std::size_t max_at_once = 1u << 16;
 
     enum class state {
-        searching, // no lock, or the end of the stream is reached
+        searching, // there is no lock, or the stream has ended
         locked,
-        doubting // a check failed; the search decides whether the lock ends
+        doubting // a check has failed, and the search decides whether the lock ends
     };
 
     // Calls take(number of items taken so far, maximum number to take now) until `count`
@@ -148,7 +148,8 @@ private:
     template <class Take>
     std::size_t take_items(std::size_t count, Take&& take)
     {
-        require_same_process(d_forks); // buffered items do not reach the inner decoder
+        require_same_process(d_forks); // buffered items are not pushed to the inner
+                                       // decoder, which would check this
         const auto values = d_input.values_per_item();
         std::size_t taken = 0;
         while (taken < count) {
@@ -260,13 +261,13 @@ private:
     std::optional<viterbi::phase_search::found> d_unframed;
     unsigned d_frames = 0; // number of frames in which boundaries are searched
 
-    // Stage at which the segment ends; `never` if not known.
+    // Stage at which the segment ends; `never` if unknown.
     std::uint64_t d_until = never;
-    // The stretch at the beginning of a segment, and the stretch after that.
+    // The stretch at the beginning of a segment, and the stretch after the beginning.
     std::uint64_t d_stretch = 0, d_long_stretch = 0;
     std::uint64_t d_checked = 0; // last stage that was checked
-    // End of the last batch that was submitted before it was full, for low latency.
-    // Checks before this stage are d_stretch apart.
+    // End of the last batch that was submitted before it was full, to keep the latency
+    // low. Checks before this stage are d_stretch apart.
     std::uint64_t d_finely_until = 0;
     std::optional<start> d_next; // start of the next segment
     // The latest lock, and the known beginning of one of its frames.

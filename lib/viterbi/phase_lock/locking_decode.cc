@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder with phase search while it is locked: it decodes, checks the lock, and
- * outputs the bits up to the stage to which the checks have confirmed the lock. locking.h
- * defines the terms. */
+/* The part of the decoder with phase search that decodes, checks the lock, and outputs
+ * the bits up to the stage to which the checks have confirmed the lock. locking.h defines
+ * the terms. */
 
 #include "locking.h"
 
@@ -13,11 +13,11 @@ using namespace viterbi;
 
 namespace {
 
-// Number of stages at the beginning of a segment that have checks at short distances.
+// Number of stages at the beginning of a segment in which checks have short distances.
 constexpr std::uint64_t young = 1u << 16;
 // Number of values that stay buffered before the stage to which the lock is confirmed.
 constexpr std::uint64_t retained = 1024;
-constexpr std::size_t chunk = 1u << 14; // number of bytes to pull at once
+constexpr std::size_t chunk = 1u << 14; // number of bytes per pull
 constexpr std::size_t max_statistics = 1u << 16;
 
 } // namespace
@@ -64,8 +64,8 @@ bool locking_viterbi_decoder::collect()
     return layout().stream() ? collect_batches() : collect_frames();
 }
 
-// Collects decoded batches of a stream and checks them. A batch stays in its slot until
-// its confirmed bits are pulled. The few bits after them are then copied.
+// Collects decoded batches of a stream and checks the lock. A batch stays in its slot
+// until its confirmed bits are pulled. The few remaining bits are then copied.
 bool locking_viterbi_decoder::collect_batches()
 {
     for (bool some = false;; some = true) {
@@ -191,8 +191,8 @@ bool locking_viterbi_decoder::check()
 }
 
 // Returns the number of checks from stage `target` to the end of the batch, for which the
-// device has counted sign errors. Returns 1 if the current stretch differs from that of
-// the device's counts.
+// device has counted sign errors. Returns 1 if the current stretch differs from the
+// stretch of the device's counts.
 std::uint64_t locking_viterbi_decoder::checks_from(std::uint64_t target) const
 {
     const auto& s = segment();
@@ -202,7 +202,7 @@ std::uint64_t locking_viterbi_decoder::checks_from(std::uint64_t target) const
 }
 
 // Drops the values before stage `clear`, to which the lock is confirmed. The last
-// `retained` of them stay, because another lock may begin there.
+// `retained` values before that stage stay, because another lock may begin in them.
 void locking_viterbi_decoder::drop_checked(std::uint64_t clear)
 {
     const auto value = segment().value_of(clear);

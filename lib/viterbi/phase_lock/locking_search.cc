@@ -12,9 +12,9 @@ using namespace viterbi;
 
 namespace {
 
-// A failed check may mean only that the signal has faded. The lock therefore ends when
-// the search finds another hypothesis or other frame boundaries, or when it finds nothing
-// in this many windows or before the stream ends.
+// A failed check may mean only that the signal has faded. The lock therefore ends only
+// when the search finds another hypothesis or other frame boundaries, or when the search
+// finds nothing in this number of windows or before the stream ends.
 constexpr unsigned windows_of_doubt = 3;
 // The next lock may begin up to this many stream values before the stage at which the
 // previous lock was lost.
@@ -24,7 +24,7 @@ constexpr std::size_t max_changes = 1u << 16;
 } // namespace
 
 // Searches the next windows or, once a hypothesis for frames is found, the frames'
-// boundaries. Returns false if that needs more input, or if the stream has ended.
+// boundaries. Returns false if the search needs more input, or if the stream has ended.
 bool locking_viterbi_decoder::search()
 {
     if (d_ended) {
@@ -70,8 +70,8 @@ bool locking_viterbi_decoder::search()
     return true;
 }
 
-// Searches for frame boundaries, with one more frame after each failure. Returns false if
-// more input is needed first.
+// Searches for frame boundaries. After each failure, one more frame is examined. Returns
+// false if more input is needed first.
 bool locking_viterbi_decoder::find_frames()
 {
     const auto& found = *d_unframed;
@@ -94,7 +94,7 @@ bool locking_viterbi_decoder::find_frames()
         }
         ++d_frames;
     }
-    // No boundaries were found: the input may have ended, the signal may be a stream or
+    // No boundaries were found. The input may have ended, the signal may be a stream or
     // have frames of another length, or several positions may fit equally well. The
     // search continues with the next window.
     d_next_window = found.looked_at - d_search.window();
@@ -135,8 +135,9 @@ void locking_viterbi_decoder::drop_unlocked(std::uint64_t value)
 void locking_viterbi_decoder::abandon()
 {
     const auto looked_at = d_next_window + d_search.window() - d_search.stride();
-    // All bits before the failed check are output, in whole frames, because the signal
-    // may merely have become weak before it ended. The lock may have been lost earlier.
+    // All bits before the failed check are output, in whole frames, although the lock may
+    // have been lost earlier, because the signal may only have become weak before it
+    // ended.
     end_segment(whole(segment(), d_lost_target), std::min(d_input.end(), looked_at) - 1);
     d_input.drop_before(segment().value_of(d_lost_stage));
     d_state = state::searching;
@@ -156,7 +157,7 @@ void locking_viterbi_decoder::take(const phase_search::found& found,
         d_state = state::locked;
         const auto same = d_before->index == found.index;
         if (same && (!frames || same_frames(s, *frames))) {
-            // The signal had only faded: the lock continues.
+            // The signal had only faded, so the lock continues.
             d_monitor.resume(found.error_rate, stages_before(s, found.begins));
             return;
         }
@@ -171,12 +172,13 @@ void locking_viterbi_decoder::take(const phase_search::found& found,
         return;
     }
     // The values to drop depend on the window in which the hypothesis was found, and not
-    // on how many windows are searched at once, so that the output is reproducible.
+    // on the number of windows per call of the search, so that the output is
+    // reproducible.
     forget_before(found.looked_at - d_search.window());
     const start next{ found, d_input.first(), known, frames };
     if (d_before && d_before->index != found.index) {
-        // The buffer may begin with signal of the previous lock that is too weak for the
-        // search to find.
+        // The buffer may begin with a part of the previous lock's signal that is too weak
+        // to be found by the search.
         const auto value =
             d_search.change_point(d_input.buffered(), *d_before, found, next.value);
         if (value > next.value) {

@@ -21,19 +21,19 @@ namespace {
 // path metrics are still settling.
 constexpr unsigned unsettled = 128;
 constexpr std::size_t max_hypotheses = 1024;
-// Number of frames that a call of decode() decodes in evidence() and, with random signs,
-// in the measurement of a chance level.
+// Number of frames per call of decode() in evidence() and, with random signs, in the
+// measurement of a chance level.
 constexpr unsigned control_frames = 32;
 
 // The following constants belong to change_point(), which finds the change point between
 // two locks.
-constexpr std::size_t grain = 8; // number of values that are rated together
+constexpr std::size_t grain = 8; // number of values in a group that is rated as a whole
 // Maximum number of values in which the change point is searched.
 constexpr std::uint64_t max_range = 1u << 22;
 // evidence() compares noise with a signal whose error rate is this share of the chance
 // level.
 constexpr double weak = 0.6;
-// Evidence, in nats, that each resumption of a signal after a pause must exceed.
+// Evidence, in nats, that a part of the signal after a pause must exceed.
 constexpr double resumption_evidence = 10;
 
 // Returns the code's outputs in the order that they have in its mother code.
@@ -138,8 +138,8 @@ struct phase_search::mother {
         }
     }
 
-    // Counts the signs of decoded frame i, except its unsettled stages. `each`, if given,
-    // receives the count of each step.
+    // Counts the signs of decoded frame i, except its unsettled stages. `each`, if not
+    // nullptr, receives the count of each step.
     sign_count count(std::size_t i, sign_count* each = nullptr) const
     {
         return encoder(bits.data(),
@@ -171,8 +171,8 @@ phase_search::phase_search(const viterbi_options& run,
     if (d_hypotheses.size() > max_hypotheses) {
         refuse("lock",
                "\"auto\"",
-               "these codes have " + std::to_string(d_hypotheses.size()) +
-                   " hypotheses; allowed are " + std::to_string(max_hypotheses));
+               "the searched codes have " + std::to_string(d_hypotheses.size()) +
+                   " hypotheses; the limit is " + std::to_string(max_hypotheses));
     }
     std::vector<unsigned> mother_of_code;
     for (const auto& code : codes) {
@@ -227,7 +227,7 @@ phase_search::phase_search(const viterbi_options& run,
         d_readings.push_back(std::move(r));
     }
     // Chooses the number of windows per search so that their frames, one per hypothesis,
-    // fill the vector lanes of the CPU, or the GPU.
+    // occupy all vector lanes of the CPU, or the GPU.
     const bool gpu = d_mothers.front()->decoder->active_backend() == "cuda";
     d_at_once = std::max<std::size_t>(1, (gpu ? 2048 : 64) / d_hypotheses.size());
     measure_chance();
@@ -279,8 +279,8 @@ void phase_search::measure_chance()
         while (f.index < d_hypotheses.size() && d_hypotheses[f.index].which() != which) {
             ++f.index;
         }
-        // If all hypotheses of this code are equivalent to those of an earlier code, its
-        // chance level is not used.
+        // If all hypotheses of this code are equivalent to those of an earlier code, the
+        // chance level of this code is not used.
         if (f.index == d_hypotheses.size()) {
             d_chance.push_back(0.5);
             continue;
@@ -434,8 +434,8 @@ double phase_search::chance_of(const run& found, const value_span& values)
     auto& m = *d_mothers[r.mother];
     const auto window = d_windows[0].first;
     const counter_random random(window);
-    // The last frame is requested first, so that the memory of all frames is allocated
-    // and later calls of frame() do not move it.
+    // The last frame is requested first, which allocates the memory of all frames, so
+    // that later calls of frame() do not move the memory.
     m.frame(control_frames);
     depuncture(r, values, d_hypotheses[found.index].start(window), m.frame(0));
     const auto size = m.frame_values();

@@ -1,11 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Searches for the phase hypothesis that fits: decodes a window of soft values under all
- * hypotheses, and rates each. The windows are truncated frames of an ordinary decoder.
- * locking.h defines lock; hypothesis.h defines hypothesis and stream value.
+/* Searches for the phase hypothesis that fits. The search decodes a window of soft values
+ * under all hypotheses, and rates each hypothesis. An ordinary decoder decodes the
+ * windows as truncated frames. locking.h defines lock; hypothesis.h defines hypothesis
+ * and stream value.
  *
- * A decoder finds a code sequence near any input. A sign of the input is wrong if it
+ * A decoder finds a code sequence close to any input. A sign of the input is wrong if it
  * disagrees with that sequence. The chance level is the share of wrong signs when signs
  * are random. The chance level depends on the code and on the values' magnitudes. A
  * hypothesis with w of n signs wrong, at a chance level c > w/n, is rated by
@@ -37,7 +38,7 @@ namespace gr::gpufec::viterbi {
 class phase_search
 {
 public:
-    //! P: limit of the probability of a false lock per window of noise.
+    //! P, the limit of the probability of a false lock per window of noise.
     static constexpr double false_alarm = 1e-12;
     //! A hypothesis fits only if its error rate is below this share of the chance level.
     static constexpr double highest_rate = 0.8;
@@ -56,8 +57,8 @@ public:
     ~phase_search();
 
     const std::vector<hypothesis>& hypotheses() const { return d_hypotheses; }
-    //! Returns all hypotheses that no signal can distinguish from hypothesis \p index;
-    //! this hypothesis is the first.
+    //! Returns all hypotheses that no signal can distinguish from hypothesis \p index,
+    //! beginning with \p index itself.
     const std::vector<hypothesis>& alike(unsigned index) const { return d_alike[index]; }
     //! Returns the re-encoder of code \p which.
     const reencoder& encoder(unsigned which) const { return d_encoders[which]; }
@@ -84,8 +85,8 @@ public:
     };
 
     /*!
-     * \brief Searches \p windows windows. The first begins at value \p first, the others
-     * follow at distances of stride().
+     * \brief Searches \p windows windows. The first window begins at value \p first, and
+     * further windows follow at distances of stride().
      *
      * Values outside \p values count as erased. Returns the hypothesis of the first
      * window in which a hypothesis has a sufficient G, or nothing. G may count the
@@ -94,7 +95,7 @@ public:
      */
     std::optional<found>
     search(const value_span& values, std::uint64_t first, std::size_t windows);
-    //! Forgets the sign counts of earlier windows.
+    //! Discards the sign counts of earlier windows.
     void forget() { d_windows.clear(); }
 
     //! A hypothesis of an earlier lock, with its chance level.
@@ -120,7 +121,7 @@ private:
     static constexpr unsigned parts = 8;
     // Maximum number of windows that are rated together.
     static constexpr unsigned windows_as_one = 4;
-    // R: maximum number of runs that best_run() rates for each hypothesis.
+    // R, the maximum number of runs that best_run() rates for each hypothesis.
     static constexpr unsigned runs = windows_as_one * parts * parts;
     using in_parts = std::array<sign_count, parts>;
     // The sign counts of a window.

@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint64_t least_stretch = 512;
 // Number of values between checks of an established lock.
 constexpr std::uint64_t long_values = 16384;
-// Maximum number of bits of a step plus the K−1 bits before it. A kernel reads them with
-// one 32-bit word that begins at any of eight bit positions.
+// Maximum number of bits of a step plus the K−1 bits before it. A kernel reads these bits
+// from one 32-bit word, in which they begin at any of eight bit positions.
 constexpr unsigned max_bits = 24;
 
 } // namespace

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counts of soft values whose sign differs from the re-encoded bit, in the last steps
- * before a check of a lock, and the stages at which a lock is checked. These counts
- * usually decide the check. A GPU computes the counts in its own memory, so that the host
- * need not read the bits and values of the batch. locking.h defines lock and check, and
- * class reencoder defines a step. */
+/* The stages at which a lock is checked, and counts of the soft values whose sign differs
+ * from the re-encoded bit in the last steps before a check. These counts usually decide
+ * the check. A GPU computes the counts in its own memory, so that the host need not read
+ * the bits and values of the batch. locking.h defines lock and check, and class reencoder
+ * defines a step. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
@@ -49,7 +49,7 @@ struct sign_error_counts {
 struct check_plan {
     static constexpr unsigned max_values = 8;
 
-    std::uint32_t every = 0; //!< stages between checks; 0: no counts for this code
+    std::uint32_t every = 0; //!< stages between checks; 0 if the code has no counts
     std::uint32_t stages = 0, values = 0; //!< number of stages and values per step
     std::uint32_t memory = 0;             //!< K−1
     //! For each value of a step: its stage in the step, whether it is inverted, and the

@@ -148,8 +148,8 @@ public:
     void
     read_values(std::uint64_t first, std::size_t count, std::int8_t* out) const override
     {
-        // Usually all values are in one batch. The output is cleared only if they are
-        // not.
+        // Usually all values are in one batch. The output is cleared only if the values
+        // are in several batches.
         std::size_t left = count;
         const auto read = [&](const job& job, const std::byte* input) {
             const auto begin = std::max(first, job.first_value);
@@ -244,7 +244,7 @@ private:
     struct sample_rows {
         std::size_t begin, rows; // index of the first sample, number of samples
         std::size_t from, apart; // the first soft value, and the distance of rows
-        std::size_t input_bytes, output_bytes; // of a row
+        std::size_t input_bytes, output_bytes; // sizes of a row
         const std::byte* input = nullptr;      // the copies, or nullptr if nothing is
                                                // copied
         const std::byte* output = nullptr;
@@ -254,7 +254,7 @@ private:
         std::uint64_t first_bit;
         std::size_t bits;
         std::size_t frames;
-        // The first sample begins with the batch; the others are at fixed positions.
+        // The first sample begins with the batch; further samples are at fixed positions.
         std::vector<sample> samples;
         bool on_device;                // whether the device has the input
         std::vector<sample_rows> rows; // the samples on the device
@@ -404,8 +404,8 @@ private:
         }
     }
 
-    // Sets how borrowed input of a job is converted to int8. Other input has been
-    // converted already, except packed4, which the kernels read themselves.
+    // Sets how borrowed input of a job is converted to int8. Copied input has been
+    // converted already. The kernels read packed4 without conversion.
     void set_input_format(job& job) const
     {
         if (!d_input.borrowing()) {
@@ -531,7 +531,8 @@ private:
     }
 
     // Chooses the samples of a batch, and their rows if the device has the input. Returns
-    // the copies of these rows to the slot. Rows that exceed its memory are copied later.
+    // the copies of these rows to the slot. Rows that do not fit the slot are copied
+    // later.
     std::vector<copied_rows> choose_samples(const job& job, submitted& batch)
     {
         const std::size_t bits =
@@ -553,7 +554,7 @@ private:
         }
         constexpr auto most = setup::max_sample_rows;
         auto count = samples.size();
-        while (count > 0 && !samples[count - 1].place) { // the last ones may be too short
+        while (count > 0 && !samples[count - 1].place) { // the last may be too short
             --count;
         }
         if (count > 0 && samples[0].place) {
@@ -594,10 +595,10 @@ private:
         return copies;
     }
 
-    // Slots have the packed bits, too, if bits are written in place one per byte.
+    // If bits are written in place, one per byte, slots hold the packed bits too.
     bool packed_output_on_device() const { return output_on_device() && !borrows_bits(); }
 
-    // Returns the distance of equidistant rows, the first and last of which are given.
+    // Returns the distance of equidistant rows, computed from the first and the last row.
     static std::size_t distance(std::size_t first, std::size_t last, std::size_t rows)
     {
         return rows > 1 ? (last - first) / (rows - 1) : 0;
@@ -662,7 +663,7 @@ private:
     std::size_t d_emitted = 0;
     std::uint64_t d_next_work_item = 0; // first work item of the open slot
     std::uint64_t d_skipped = 0; // number of borrowed items that belong to no frame
-    bool d_watched = false;      // whether phase search calls oldest()
+    bool d_watched = false;      // whether a phase search calls oldest()
     phase_rotation d_rotation;
 
     // Scales of borrowed floats: values[0] before item `from` of the stream, values[1]

@@ -37,7 +37,7 @@ frame_finder::frame_finder(const viterbi_options& run,
         o.watch = false;
         o.slots = 1;
         o.positive_bit = 0;
-        // A latency limit is not needed, because decode() finishes each stream.
+        // No latency limit is needed, because decode() finishes each stream.
         o.max_latency_ms = 1e9;
         d_decoders.push_back(viterbi_decoder::make(o, quiet));
     }
@@ -50,8 +50,7 @@ std::uint64_t frame_finder::stages(const conv_code& code) const
     return d_frame_bits + code.constraint_length() - 1;
 }
 
-// Returns the number of stages, at each end of a decoded section, whose bits are
-// unreliable.
+// Returns the number of stages with unreliable bits at each end of a decoded section.
 unsigned frame_finder::unsettled(const hypothesis& h) const
 {
     return d_decoders[h.which()]->overlap();

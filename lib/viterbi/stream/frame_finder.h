@@ -6,8 +6,8 @@
  * K−1 zeros end each frame.
  *
  * Several hypotheses may fit equally well, such as both signs of a transparent code. At
- * most one of the hypotheses has zeros at the ends of frames. hypothesis.h defines stream
- * value. */
+ * most one of these hypotheses leads to zeros at the ends of frames. hypothesis.h defines
+ * stream value. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_FRAME_FINDER_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_FRAME_FINDER_H
@@ -23,7 +23,7 @@ namespace gr::gpufec::viterbi {
 class frame_finder
 {
 public:
-    //! Limit of the probability of a wrong boundary if there are no such frames.
+    //! Limit of the probability of a wrong boundary if the stream has no such frames.
     static constexpr double false_alarm = 1e-9;
     //! Maximum number of frames that are examined before the search is abandoned.
     static constexpr unsigned max_frames = 18;
@@ -47,7 +47,7 @@ public:
     };
     //! Finds where frames begin, by examining \p frames frames after stream value
     //! \p from. Returns nothing if these frames do not suffice for a decision.
-    //! \p readings: the hypotheses that fit the signal equally well.
+    //! \p readings are the hypotheses that fit the signal equally well.
     std::optional<place> find(const value_span& values,
                               const std::vector<hypothesis>& readings,
                               std::uint64_t from,

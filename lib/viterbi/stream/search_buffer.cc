@@ -66,7 +66,7 @@ std::int8_t* search_buffer::extend(std::size_t n)
         }
         d_head = 0;
         d_tail = count;
-        // Allocates much more than needed, so that the values are rarely moved.
+        // Much more memory than needed is allocated, so that the values are rarely moved.
         const auto spare = std::min<std::size_t>(8 * (count + n), 1u << 24);
         if (count + n + spare / 2 > d_values.size()) {
             d_values.resize(count + n + spare);

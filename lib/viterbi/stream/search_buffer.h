@@ -40,9 +40,9 @@ public:
         read(to);
         limit(to, to, n);
     }
-    //! Drops all values. The next appended value gets index \p value.
+    //! Drops all values. The next appended value has index \p value.
     void skip_to(std::uint64_t value);
-    //! Drops all values. The next appended value gets index 0.
+    //! Drops all values. The next appended value has index 0.
     void clear();
 
     //! Returns the index of the oldest value.

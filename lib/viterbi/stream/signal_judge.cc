@@ -24,8 +24,8 @@ constexpr unsigned fewest_stages = 256; // minimum number of stages for a decisi
 constexpr std::size_t longest_frame = 1u << 16;
 constexpr unsigned windows_per_call = 16; // limits a call of look_at() to about 0.1 s
 constexpr unsigned repeats = 2;           // number of measurements of the chance level
-constexpr double better = 0.15;           // advantage in W / C that another reading needs
-constexpr double level = 32;              // mean magnitude to which floats are scaled
+constexpr double better = 0.15; // decrease of W / C that another interpretation requires
+constexpr double level = 32;    // mean magnitude to which floats are scaled
 
 viterbi_options for_windows(viterbi_options o)
 {
@@ -42,7 +42,7 @@ viterbi_options for_windows(viterbi_options o)
 }
 
 // Returns whether more than 15/16 of the values have the same sign or are 0. Such values
-// prove nothing, because the all-zero and all-one words belong to many codes.
+// allow no decision, because the all-zero and all-one words belong to many codes.
 bool one_sided(const std::vector<std::int8_t>& values)
 {
     const auto positive =
@@ -90,8 +90,8 @@ signal_judge::signal_judge(const viterbi_options& options,
     d_decoding.frame_bits = 0;
     // The chance level does not depend on the length of parallel blocks.
     d_decoding.decode_length = 64;
-    // A window is a multiple of eight puncturing periods. So it has whole periods also if
-    // it is read in a format with another number of values per byte.
+    // A window is a multiple of eight puncturing periods. It therefore has whole periods
+    // even if it is read in a format with another number of values per byte.
     const auto unit = std::size_t(code.period()) * 8;
     const auto stages = (window_stages + unit - 1) / unit * unit;
     d_window = code.values(stages) / per_item;
@@ -104,8 +104,8 @@ void signal_judge::reset()
 {
     d_sample.clear();
     d_position = d_next = d_judged = 0;
-    // After `streams_judged` right streams in a row, only one in `streams_judged` is
-    // judged.
+    // After `streams_judged` successive streams without a fault, only one stream in
+    // `streams_judged` is judged.
     if (std::exchange(d_seen, false)) {
         d_right = d_right_by_now ? d_right + 1 : 0;
     }
@@ -156,8 +156,8 @@ void signal_judge::look_at(const void* items, std::size_t first, std::size_t cou
     }
 }
 
-// Moves to the next window. Windows are consecutive up to index max_undecided, and then
-// farther and farther apart.
+// Moves to the next window. Windows are consecutive up to index max_undecided; the
+// distances of later windows increase.
 void signal_judge::go_on()
 {
     d_sample.clear();
@@ -191,13 +191,13 @@ void signal_judge::conclude()
 std::string signal_judge::no_signal() const
 {
     if (searches()) {
-        return "found no signal of this code: check the code, its puncturing, "
+        return "the search found no signal of this code: check the code, puncturing, "
                "lock_presets, lock_constellation, soft_input, carrier and baud rate";
     }
-    return "no signal of this code: channel bit error rate " +
-           short_number(d_sum.wrong / d_sum.values) + ", noise would show " +
+    return "no signal of this code: the channel bit error rate is " +
+           short_number(d_sum.wrong / d_sum.values) + ", and noise alone would show " +
            short_number(d_sum.chance / d_sum.values) +
-           ": check the code, its puncturing, " +
+           "; check the code, its puncturing, " +
            (d_options.frame_bits > 0
                 ? "where frames begin, "
                 : "the first value of a period (lock=\"auto\" finds it), ") +
@@ -210,8 +210,8 @@ std::string signal_judge::changed_signs() const
            std::to_string(1 - d_options.positive_bit);
 }
 
-// Counts the frames that have a lower cost with the declared sign, and those with the
-// other sign.
+// Counts the frames that have a lower cost with the declared sign, and the frames that
+// have a lower cost with the other sign.
 void signal_judge::compare_signs(const evidence& as_declared)
 {
     const auto other =
@@ -230,7 +230,7 @@ std::vector<std::int8_t> signal_judge::steps(const reading& r) const
     buffer.append(d_sample.data(), d_sample.size() / item_bytes(r.format), r.scale);
     const auto span = buffer.span();
     std::vector<std::int8_t> values(span.values, span.values + (span.end - span.first));
-    // Removes the padding after frames with an odd number of values.
+    // Removes the padding values after frames with an odd number of values.
     if (r.format == soft_format::packed4 && d_frame_values % 2) {
         std::size_t to = 0;
         for (std::size_t i = 0; i < values.size(); ++i) {
@@ -291,9 +291,9 @@ std::vector<signal_judge::reading> signal_judge::readings() const
                             false,
                             false,
                             "soft_scale is " + short_number(d_options.soft_scale) +
-                                ", and a mean value of " + short_number(f.mean) +
-                                " becomes " + short_number(size) +
-                                " steps, and the range is 127: use " + advice });
+                                ", so that the mean magnitude of " +
+                                short_number(f.mean) + " becomes " + short_number(size) +
+                                " steps of a range of 127: use " + advice });
         }
         if (is_float && f.only_bits()) {
             all.push_back({ declared, 1, true, false });
@@ -308,8 +308,8 @@ std::vector<signal_judge::reading> signal_judge::readings() const
     for (auto& r : all) {
         if (r.bits) {
             r.advice =
-                "the input looks like hard bits 0 and 1, and a 0 is an erasure: send "
-                "-1 and 1 (2·bit - 1) as soft_input=\"int8\" or \"float\"";
+                "the input looks like hard bits 0 and 1, of which 0 is decoded as an "
+                "erasure: send -1 and 1 (2·bit - 1) as soft_input=\"int8\" or \"float\"";
         }
     }
     if (!searches()) {
@@ -319,7 +319,7 @@ std::vector<signal_judge::reading> signal_judge::readings() const
 }
 
 // Returns whether many different sequences of 16 signs occur. The coded bits of constant
-// data have a short period, and so few different sequences.
+// data have a short period, and therefore few different sequences.
 bool signal_judge::varied(const std::vector<std::int8_t>& values)
 {
     std::bitset<65536> seen;
@@ -360,12 +360,12 @@ void signal_judge::judge()
     const bool inverts = as_declared.upside_down() && facts.mean >= 64;
     std::optional<reading> best;
     double ratio = as_declared.ratio() - better;
-    // Other readings are tried on the first eight windows, and then on one in eight,
-    // because a stream does not change its format.
+    // Other interpretations are tried on the first eight windows, and then on one window
+    // in eight, because a stream does not change its format.
     const bool tries_readings = d_judged < 8 || d_judged % 8 == 0;
     for (const auto& r : tries_readings ? readings() : std::vector<reading>()) {
-        // Skips readings that would need a negative ratio W / C, unless other criteria
-        // can decide for them.
+        // Skips interpretations that would require a negative ratio W / C, unless another
+        // criterion applies to them.
         if (ratio <= 0 && !inverts && !r.bits && r.scale == d_options.soft_scale) {
             continue;
         }
@@ -402,8 +402,8 @@ void signal_judge::judge()
     if (d_frame_values > 0 && d_options.termination != termination::tailbiting) {
         compare_signs(as_declared);
     }
-    // True if no frame so far has a lower cost with the declared sign, and one or more
-    // have a lower cost with the other sign.
+    // True if no frame so far has a lower cost with the declared sign, and at least one
+    // frame has a lower cost with the other sign.
     const bool inverted = d_upright == 0 && d_inverted > 0;
     if (inverted && d_inverted >= frames_with_sign) {
         say(changed_signs());
@@ -434,7 +434,8 @@ signal_judge::evidence signal_judge::measure(const std::vector<std::int8_t>& val
     return e;
 }
 
-// Returns the evidence for the hypothesis that a phase search finds; 0 if it finds none.
+// Returns the evidence for the hypothesis that a phase search finds; 0 if the search
+// finds none.
 signal_judge::evidence signal_judge::search(const std::vector<std::int8_t>& values)
 {
     if (!d_search) {

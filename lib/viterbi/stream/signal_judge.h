@@ -6,9 +6,9 @@
  *
  * The judge decodes windows of the input and re-encodes the bits. W of the signs in a
  * window are wrong: they disagree with the re-encoded bits. A decoder finds a code
- * sequence near any input, so even noise has fewer than half of its signs wrong: 13 %
- * at rate 1/2, 2 % at 7/8. C is the number of wrong signs by chance, which is
- * measured by decoding the window with random signs. The sums of W and C over several
+ * sequence close to any input, so even for noise fewer than half of the signs are wrong:
+ * 13 % at rate 1/2, and 2 % at rate 7/8. C is the number of wrong signs by chance, which
+ * is measured by decoding the window with random signs. The sums of W and C over several
  * windows are judged in the same way.
  *
  * - A window is a signal if W < 0.85 C and C − W ≥ 6 √C. Noise meets this condition
@@ -16,25 +16,26 @@
  * - A window is no signal if W > 0.9 C and W − 0.8 C ≥ 5 √(W + 0.32 C). A signal with
  *   one decoded bit in twenty wrong has W ≤ 0.8 C. Such a signal is classified as no
  *   signal with a probability below 3e-7, and stronger signals with a lower one.
- * - The input has another format or scale if a window, read in that way, is a signal,
- *   and the ratio W / C is lower by more than 0.15. If soft_scale saturates nearly
- *   all floats, a lower scale needs no lower ratio. Hard bits 0 and 1 are reported if
- *   the window, read as hard bits, is a signal.
- * - If offset binary is read as int8, or the reverse, it decodes inverted, and the
- *   weakest values become the strongest. Confusion of these formats is also recognised
- *   from strong wrong signs: wrong signs of values that are above the mean magnitude but
- *   not saturated. The conditions are: the mean magnitude is at least 64; at least 40
+ * - The input has another format or scale if a window is a signal when read with that
+ *   format or scale, and if the ratio W / C is then lower by more than 0.15. If
+ *   soft_scale saturates nearly all floats, a lower scale is reported even if the ratio
+ *   is not lower. Hard bits 0 and 1 are reported if the window, read as hard bits, is a
+ *   signal.
+ * - If offset binary is read as int8, or int8 as offset binary, the signs are inverted,
+ *   and the weakest values become the strongest. This confusion is also recognised from
+ *   strong wrong signs, which are wrong signs of values that are above the mean magnitude
+ *   but not saturated. The conditions are: the mean magnitude is at least 64; at least 40
  *   signs are wrong; more than half of the wrong signs are strong, but less than a
  *   quarter in the other format, in which the window is a signal. With Gaussian noise
  *   less than a tenth of the wrong signs are strong while the signal can be decoded, so
  *   the probability of a false alarm is below 1e-8. During a phase search, strong signs
  *   are not counted. Then, at a mean magnitude of 64 or more, a ratio W / C that is lower
  *   by more than 0.075 suffices.
- * - An inverted stream of a transparent code decodes without errors. But a frame that
- *   is not tail-biting begins, and may end, in a known state. The cost of a frame is
+ * - An inverted stream of a transparent code decodes without wrong signs. But a frame
+ *   that is not tail-biting begins, and may end, in a known state. The cost of a frame is
  *   the sum of the magnitudes of values with wrong signs. The signs are reported as
- *   inverted if at least 30 frames have a lower cost with the other sign, and none
- *   with the declared sign. The probability of a false alarm is below 2^−30. */
+ *   inverted if at least 30 frames have a lower cost with the other sign, and none with
+ *   the declared sign. The probability of a false alarm is below 2^−30. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
@@ -51,7 +52,7 @@ namespace gr::gpufec::viterbi {
 class signal_judge : public input_judge
 {
 public:
-    //! \p locked: returns whether the phase search has found a lock; used only if
+    //! \p locked returns whether the phase search has found a lock. It is called only if
     //! options.lock is "auto".
     signal_judge(const viterbi_options& options,
                  const decoder_hooks& hooks,
@@ -67,10 +68,10 @@ public:
     //! Number of judged windows after which a missing signal is reported; at the end of a
     //! stream it is reported after fewer windows.
     static constexpr std::uint64_t max_undecided = 100;
-    //! All streams of a decoder are judged until streams_judged in a row were right. From
-    //! then on only one in streams_judged is judged.
+    //! All streams of a decoder are judged until streams_judged successive streams had no
+    //! fault. From then on only one stream in streams_judged is judged.
     static constexpr std::uint64_t streams_judged = 16;
-    //! Number of frames that cost less with the other sign, at which the signs are
+    //! Number of frames with a lower cost for the other sign at which the signs are
     //! reported as inverted.
     static constexpr std::uint64_t frames_with_sign = 30;
 
@@ -80,7 +81,7 @@ private:
         double values = 0, wrong = 0, chance = 0;
         double strong = 0; // number of strong wrong signs
         std::vector<double> frame_costs = {};
-        // Returns whether offset binary and int8 look confused.
+        // Returns whether offset binary and int8 seem to be confused.
         bool upside_down() const { return wrong >= 40 && strong > 0.5 * wrong; }
         double ratio() const { return chance > 0 ? wrong / chance : 1; }
         bool signal() const;
@@ -93,7 +94,7 @@ private:
         bool bits = false; // whether values are hard bits: 0 and 1 are read as −1 and 1
         // Whether positive values mean the opposite of the declared bit.
         bool inverted = false;
-        std::string advice = {}; // what the user should change
+        std::string advice = {}; // change of the options that the user should make
     };
 
     bool searches() const { return d_options.lock == "auto"; }
@@ -118,7 +119,7 @@ private:
     viterbi_options d_options;
     const std::function<bool()> d_locked;
     viterbi_options d_decoding;     // options of the decoder that decodes windows
-    std::size_t d_frame_values = 0; // values per frame; 0: windows are parts of a stream
+    std::size_t d_frame_values = 0; // values per frame; 0 for a stream
     // Length and distance of windows in items. A window has whole puncturing periods or
     // whole frames.
     std::size_t d_window = 0, d_stride = 0;
@@ -129,7 +130,7 @@ private:
     std::uint64_t d_position = 0;    // number of items seen
     std::uint64_t d_next = 0;        // index of the current window
     std::uint64_t d_judged = 0;      // number of windows that were not blank
-    bool d_settled = false;          // whether judging of this stream is finished
+    bool d_settled = false;          // whether the judgement of this stream is final
     bool d_seen = false;             // whether the stream has had any items
     bool d_right_by_now = false;     // whether the input is as declared, or not judged
     std::uint64_t d_right = 0;       // number of successive streams as declared

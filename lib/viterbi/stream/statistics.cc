@@ -83,7 +83,7 @@ std::optional<channel_estimator::sample> channel_estimator::place(std::size_t be
                                                                   std::uint64_t end,
                                                                   std::size_t byte) const
 {
-    // Skips the first K−1 stages, because the output does not have the bits before them.
+    // Skips the first K−1 stages, because the output lacks the bits before them.
     const auto& code = d_setup.code;
     const auto unit = d_encode.step_stages();
     const auto begin = (stage + code.constraint_length() - 1 + unit - 1) / unit;

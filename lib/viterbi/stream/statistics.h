@@ -25,11 +25,12 @@ public:
         std::size_t values;      //!< number of soft values
         std::size_t first_byte;  //!< offset of the first decoded bits in the output
         std::size_t bytes;       //!< number of output bytes
-        std::size_t skipped;     //!< number of first bits without soft values
+        std::size_t skipped; //!< number of bits at the beginning whose soft values are
+                             //!< not in the input
     };
 
     //! Returns the first stages of a batch, or of its first frame, at most 2048 stages;
-    //! empty if they are too few. \p bits: number of decoded bits of the batch.
+    //! empty if they are too few. \p bits is the number of decoded bits of the batch.
     std::optional<sample> beginning(const job& job, std::size_t bits) const;
 
     //! Returns the distance between samples at fixed positions of the stream, as a
@@ -38,7 +39,7 @@ public:
     std::uint64_t pieces_between() const;
 
     //! Returns the first stages of piece \p piece of a batch, at most 2048 stages; empty
-    //! if they are too few. \p bits: number of decoded bits from the piece on.
+    //! if they are too few. \p bits is the number of decoded bits from the piece on.
     std::optional<sample>
     of_piece(const job& job, std::size_t piece, std::size_t bits) const;
 

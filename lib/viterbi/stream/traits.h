@@ -31,7 +31,7 @@ struct traits {
     static std::string describe(const setup& s);
 
     static std::size_t cpu_batch(const setup& s, unsigned threads);
-    //! \p variant: one of cpu_variants(), or "" for the best.
+    //! \p variant is one of cpu_variants(), or "" for the fastest.
     static decoder make_cpu(const setup& s,
                             std::size_t work_items,
                             unsigned threads,

@@ -14,8 +14,8 @@
 
 namespace gr::gpufec::viterbi {
 
-//! A stream decoder that gives access to whole batches and their input. All functions
-//! have defaults that do nothing.
+//! A stream decoder that gives access to whole batches and their input. The default
+//! implementations of all functions do nothing.
 class watched_decoder
 {
 public:
@@ -33,7 +33,8 @@ public:
         //! Sign error counts of the checks in the batch; nullptr if the batch was
         //! submitted to the CPU, or if there are no counts for this code.
         const sign_error_counts* error_counts;
-        //! Number of stages between the checks that have counts; 0: there are no counts.
+        //! Number of stages between the checks that have counts; 0 if there are no
+        //! counts.
         std::uint32_t every;
 
         //! Returns the counts of the check at a stage, or nullptr if the batch has none.

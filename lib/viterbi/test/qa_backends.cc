@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that both backends decode clean, noisy and full-scale signals like the bit-true
- * model: all presets and terminations, random codes of every size, and int8 and packed4
- * input of either sign. */
+/* Tests that both backends decode noiseless, noisy and full-scale signals as the bit-true
+ * model does. The tests cover all presets and terminations, random codes of every size,
+ * and int8 and packed4 input of either sign. */
 
 #include "common/cpu_variant.h"
 #include "common/host_memory.h"
@@ -31,7 +31,7 @@ struct test_case {
     unsigned overlap = 0;
     std::size_t bits = 0;
     bool packed4 = false;
-    bool clean = true; // whether the sent bits are expected if there is no noise
+    bool clean = true; // whether noiseless input must decode to the sent bits
 };
 
 std::ostream& operator<<(std::ostream& out, const test_case& c) { return out << c.name; }
@@ -51,7 +51,7 @@ std::vector<test_case> cases()
     all.push_back({ "stream_short", k7, t::streaming, 0, 0, 0, 5, false, false });
     all.push_back({ "stream_one_block", k7, t::streaming, 0, 0, 0, 512 });
     all.push_back({ "stream_small_blocks", k7, t::streaming, 0, 64, 13, 5000 });
-    all.push_back({ "stream_paper", k7, t::streaming, 0, 512, 42, 9001 });
+    all.push_back({ "stream_lengths_of_paper", k7, t::streaming, 0, 512, 42, 9001 });
     all.push_back(
         { "stream_odd_overlap", k7, t::streaming, 0, 96, 7, 3003, false, false });
     // In the next three cases one output is never sent.
@@ -138,7 +138,7 @@ struct prepared {
     std::size_t bits;
 };
 
-// Returns whether the tests use less data, for example under a slow sanitizer.
+// Returns whether the tests should use less data, for example under a slow sanitizer.
 bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
@@ -172,7 +172,7 @@ prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
              bits };
 }
 
-// Returns the test case with the signal negated, so that positive values mean bit 1.
+// Negates the signal of a test case, so that positive values mean bit 1.
 prepared with_other_sign(prepared p)
 {
     p.setup = { p.setup.named, p.setup.plan, p.setup.packed4, 1 };
@@ -276,7 +276,7 @@ TEST_P(viterbi_cuda, RandomNoise_EqualsReference)
     }
 }
 
-TEST(viterbi_cuda_batch, InputOnDevice_BatchIsLargeOrEightTimesThatOfTheHost)
+TEST(viterbi_cuda_batch, InputOnDevice_HasUpToEightTimesTheHostBatch)
 {
     const auto found = find_cuda_devices();
     if (found.devices.empty()) {
@@ -294,7 +294,8 @@ TEST(viterbi_cuda_batch, InputOnDevice_BatchIsLargeOrEightTimesThatOfTheHost)
 }
 
 // Decoders of different codes launch the same kernels with different amounts of shared
-// memory. The limit that one decoder sets must not be too low for another.
+// memory. The shared-memory limit that one decoder sets for a kernel must not be too low
+// for another decoder.
 TEST(viterbi_cuda_together, DecodersOfEveryCode_EqualReference)
 {
     if (const auto found = find_cuda_devices(); found.devices.empty()) {
@@ -328,7 +329,7 @@ INSTANTIATE_TEST_SUITE_P(all, viterbi_cuda, testing::ValuesIn(cases()), case_nam
 
 // Full-scale values with random signs make path metrics grow and spread quickly. If path
 // metrics overflowed, the decoded bits would differ from those of the reference.
-TEST(viterbi_range, FullScaleValues_StayInRange)
+TEST(viterbi_range, FullScaleValues_DoNotOverflowPathMetrics)
 {
     for (const auto& code : { conv_code(7, { 0171, 0133 }),
                               conv_code(7, { 0133, 0171, 0165 }),
@@ -361,7 +362,7 @@ TEST(viterbi_range, FullScaleValues_StayInRange)
 
 } // namespace
 
-// The device copies samples of its input to this memory.
+// The device copies samples of its input to the sample memory of a slot.
 TEST(ViterbiSetup, SampleMemory_IsProportionalToTheBatch)
 {
     const setup made(

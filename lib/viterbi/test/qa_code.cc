@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of codes, encoder, parallel blocks (block_layout.h), butterfly groups
- * (pbvd_layout.h) and reference decoder. */
+/* Tests of the codes, the encoder, the parallel blocks (block_layout.h), the butterfly
+ * groups (pbvd_layout.h) and the reference decoder. */
 
 #include "common/packed_bits.h"
 #include "qa_support.h"
@@ -41,11 +41,11 @@ code_error(int K, const std::vector<int>& polynomials, const std::string& p = ""
 
 TEST(conv_code, BadParameter_IsRefusedWithNameValueAndLimits)
 {
-    EXPECT_EQ(code_error(2, { 3, 3 }), "constraint_length is 2: 3 to 9 are allowed");
-    EXPECT_EQ(code_error(10, { 3, 3 }), "constraint_length is 10: 3 to 9 are allowed");
-    EXPECT_EQ(code_error(7, { 0171 }), "number of polynomials is 1: 2 to 6 are allowed");
+    EXPECT_EQ(code_error(2, { 3, 3 }), "constraint_length is 2: allowed are 3 to 9");
+    EXPECT_EQ(code_error(10, { 3, 3 }), "constraint_length is 10: allowed are 3 to 9");
+    EXPECT_EQ(code_error(7, { 0171 }), "number of polynomials is 1: allowed are 2 to 6");
     EXPECT_EQ(code_error(7, std::vector<int>(7, 0171)),
-              "number of polynomials is 7: 2 to 6 are allowed");
+              "number of polynomials is 7: allowed are 2 to 6");
     EXPECT_NE(code_error(7, { 0171, 0 }).find("polynomials entry is 0"),
               std::string::npos);
     EXPECT_NE(code_error(7, { 0171, 0200 }).find("200 (octal)"), std::string::npos);
@@ -55,16 +55,17 @@ TEST(conv_code, BadParameter_IsRefusedWithNameValueAndLimits)
     EXPECT_NE(code_error(7, { 0170, 0130 }).find("oldest"), std::string::npos);
 }
 
-TEST(conv_code, DecimalPolynomials_RefusalNamesOctal)
+TEST(conv_code, DecimalPolynomials_AreRefusedWithOctalAdvice)
 {
     // The decimal numbers 171 and 133 are both out of range.
-    EXPECT_EQ(
-        code_error(7, { 171, -133 }),
-        "polynomials entry is 253 (octal): its magnitude must be 1 to 177 for "
-        "constraint_length 7; in decimal it is 171, and octal 171,-133 were probably "
-        "meant, in Python 0o171 and so on");
-    EXPECT_NE(code_error(9, { 753, 561 }).find("octal 753,561 were"), std::string::npos);
-    EXPECT_NE(code_error(5, { 23, 33 }).find("octal 23,33 were"), std::string::npos);
+    EXPECT_EQ(code_error(7, { 171, -133 }),
+              "polynomials entry is 253 (octal): its magnitude must be 1 to 177 for "
+              "constraint_length 7; in decimal it is 171, and the octal numbers 171,-133 "
+              "were probably meant, in Python 0o171 and so on");
+    EXPECT_NE(code_error(9, { 753, 561 }).find("octal numbers 753,561 were"),
+              std::string::npos);
+    EXPECT_NE(code_error(5, { 23, 33 }).find("octal numbers 23,33 were"),
+              std::string::npos);
     for (const auto& p : std::vector<std::vector<int>>{
              { 171, 198 }, { 171, 777 }, { 171, std::numeric_limits<int>::min() } }) {
         EXPECT_NE(code_error(7, p).find("253 (octal)"), std::string::npos);
@@ -79,20 +80,22 @@ TEST(conv_code, ReversedOrDecimalPolynomials_CauseWarning)
     };
     EXPECT_EQ(doubt(7, { 109, 79 }),
               "polynomials are 155,117 (octal): they are those of CCSDS 1/2, 133,171, "
-              "written backwards as in gr-fec, and are used unchanged; "
-              "polynomials_from_gr_fec() reverses them");
+              "with reversed bits as in gr-fec, and are used unchanged; "
+              "polynomials_from_gr_fec() reverses the bits");
     for (const auto& p : conv_presets()) {
         const auto K = p.constraint_length;
         EXPECT_EQ(doubt(K, p.polynomials), "");
         const auto reversed = polynomials_from_gr_fec(p.polynomials, K);
-        EXPECT_NE(doubt(K, reversed).find("backwards"), std::string::npos) << p.name;
+        EXPECT_NE(doubt(K, reversed).find("with reversed bits"), std::string::npos)
+            << p.name;
         EXPECT_EQ(polynomials_from_gr_fec(reversed, K), p.polynomials);
     }
     EXPECT_EQ(doubt(7, { 0171, 0165 }), "");
     EXPECT_EQ(doubt(8, { 0155, 0355 }), "");
     // The decimal numbers 171 and 133 are in range at K=8.
-    EXPECT_NE(doubt(8, { 171, 133 }).find("in decimal the digits of CCSDS 1/2"),
-              std::string::npos);
+    EXPECT_NE(
+        doubt(8, { 171, 133 }).find("decimal numbers with the octal digits of CCSDS 1/2"),
+        std::string::npos);
 }
 
 TEST(conv_code, PolynomialsOfGrFec_AreReversed)
@@ -175,7 +178,7 @@ TEST(conv_code, Presets_HaveValidCodesAndSources)
 }
 
 // Options made from a preset have its termination. Otherwise a tail-biting code would be
-// decoded as a stream without an error.
+// decoded as a stream, and no error would be reported.
 TEST(viterbi_options, OptionsFromPreset_HaveItsTermination)
 {
     for (const auto& p : conv_presets()) {
@@ -238,9 +241,9 @@ TEST(conv_encoder_kernel, TailBitingFrame_EndsInItsFirstState)
     }
 }
 
-// The packed and the plain encoder produce the same stream from chunks of any length. The
-// coded bits of a chunk may begin within a byte.
-TEST(conv_encoder_kernel, PackedStream_EqualsPlainStream)
+// The encoders of packed and of unpacked bits produce the same stream from chunks of any
+// length. The coded bits of a chunk may begin within a byte.
+TEST(conv_encoder_kernel, PackedStream_EqualsUnpackedStream)
 {
     std::mt19937 random(11);
     for (const auto& p : conv_presets()) {
@@ -283,7 +286,7 @@ TEST(conv_encoder_kernel, PackedStream_EqualsPlainStream)
     }
 }
 
-TEST(conv_encoder_kernel, PackedFrames_EqualPlainFrames)
+TEST(conv_encoder_kernel, PackedFrames_EqualUnpackedFrames)
 {
     std::mt19937 random(12);
     for (const auto& code : { conv_code(7, { 0171, -0133 }),
@@ -307,7 +310,7 @@ TEST(conv_encoder_kernel, PackedFrames_EqualPlainFrames)
                 std::vector<std::uint8_t> packed((expected.size() + 7) / 8 + 1, 0xa5);
                 EXPECT_EQ(encoder.encode_frame_packed(bytes.data(), packed.data()),
                           packed.size() - 1);
-                EXPECT_EQ(packed.back(), 0xa5) << "written beyond the end";
+                EXPECT_EQ(packed.back(), 0xa5) << "a byte beyond the end was written";
                 packed.pop_back();
                 std::vector<std::uint8_t> bit_by_bit(packed.size(), 0);
                 for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -319,7 +322,7 @@ TEST(conv_encoder_kernel, PackedFrames_EqualPlainFrames)
     }
 }
 
-TEST(block_layout, Defaults_FollowCodeAndFrame)
+TEST(block_layout, Defaults_DependOnCodeAndFrame)
 {
     const conv_code half(7, { 0171, 0133 });
     auto plan = make_block_layout(half, termination::streaming, 0, 0, 0);
@@ -410,7 +413,7 @@ TEST(pbvd_layout, CodeOfPublishedTable_HasPublishedGroups)
 
 // No two states share a position of their decisions, and all positions are in the
 // survivor words.
-TEST(pbvd_layout, AnyCode_FitsTheLayout)
+TEST(pbvd_layout, AnyCode_HasDistinctDecisionPositions)
 {
     for (int K = 3; K <= 9; ++K) {
         for (const auto& tail : std::vector<std::vector<int>>{
@@ -489,7 +492,7 @@ TEST(reference, OneBlock_EqualsMaximumLikelihood)
             whole.insert(whole.end(), one.begin(), one.end());
         }
         EXPECT_EQ(blocks, whole);
-        EXPECT_NE(blocks, sent.bits) << "the noise causes no errors";
+        EXPECT_NE(blocks, sent.bits) << "the noise must cause errors";
     }
 }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the stream decoder: number of output bits, batches and chunks, frames,
+/* Tests of the stream decoder: the number of output bits, batches and chunks, frames, the
  * latency, statistics, options and devices. */
 
 #include "cuda/devices.h"
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-TEST(viterbi_decoder, StreamOfAnyLength_HasExactCounts)
+TEST(viterbi_decoder, StreamOfAnyLength_HasOneOutputBitPerStage)
 {
     for (const auto& code : { conv_code(7, { 0171, 0133 }),
                               conv_code(7, { 0171, 0133 }, "1000101,1111010"),
@@ -120,7 +120,7 @@ TEST(viterbi_decoder, ItemsOfAnotherType_AreRefused)
                 decoder->push(items);
                 return "";
             } catch (const std::invalid_argument& error) {
-                EXPECT_EQ(decoder->push({}), 0u); // the decoder can still be used
+                EXPECT_EQ(decoder->push({}), 0u); // still succeeds after the refusal
                 if (o.lock == "auto") {
                     return error.what();
                 }
@@ -203,7 +203,7 @@ TEST(viterbi_decoder, SoftValue_MapsToItsInformationBit)
     EXPECT_EQ(frames->output_of_item(n - 1, true), 1u);
 }
 
-TEST(viterbi_decoder, NoisyStream_EstimatesErrorRate)
+TEST(viterbi_decoder, NoisyStream_ReportsItsErrorRate)
 {
     const conv_code code(7, { 0171, -0133 });
     const auto sent = qa::transmit(code, termination::streaming, 0, 65536, 20, 8);

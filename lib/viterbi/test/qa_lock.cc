@@ -48,7 +48,7 @@ struct decoded {
     viterbi_lock last;
 };
 
-// Pulls up to `capacity` bits, or packed bytes, and appends them to d.bits.
+// Pulls up to `capacity` bits, or bytes of packed bits, and appends the bits to d.bits.
 std::size_t pull(viterbi_decoder& decoder, std::size_t capacity, bool packed, decoded& d)
 {
     std::vector<std::uint8_t> out(capacity);
@@ -206,7 +206,7 @@ long find(const std::vector<std::uint8_t>& in,
 
 } // namespace
 
-TEST(viterbi_hypotheses, Hypotheses_AreDistinguishable)
+TEST(viterbi_hypotheses, EquivalentHypotheses_AreListedOnce)
 {
     const auto count = [](const std::vector<conv_code>& codes, constellation c) {
         return all_hypotheses(codes, c).size();
@@ -214,8 +214,8 @@ TEST(viterbi_hypotheses, Hypotheses_AreDistinguishable)
     EXPECT_EQ(count({ dvb }, constellation::bpsk), 2u);
     EXPECT_EQ(count({ dvb }, constellation::qpsk), 8u);
     EXPECT_EQ(count({ conv_code::preset("dvb_7_8") }, constellation::bpsk), 8u);
-    // Rates 1/2 to 7/8 have 8, 18, 16, 12 and 32 hypotheses. Rate 5/6 has so few because
-    // an alternating sign is one of its code sequences.
+    // Rates 1/2 to 7/8 have 8, 18, 16, 12 and 32 hypotheses. Rate 5/6 has only 12,
+    // because an alternating sign is one of its code sequences.
     EXPECT_EQ(count(dvb_codes(), constellation::qpsk), 86u);
     EXPECT_EQ(count({ conv_code::preset("dvb_5_6") }, constellation::qpsk), 12u);
     // The codes differ in two ways. One has an inverted output, which equals an
@@ -257,7 +257,7 @@ TEST(viterbi_lock, AnyHypothesis_IsFound)
         // Values received during the search are decoded too.
         EXPECT_LT(lock.first_value, 100u);
         ASSERT_GT(got.bits.size(), 8900u);
-        // A transparent code may decode to the inverse, because its sign is ambiguous.
+        // The sign of a transparent code is ambiguous, so its bits may be inverted.
         auto bits = sent.bits;
         auto inverse = bits;
         for (auto& b : inverse) {
@@ -431,7 +431,7 @@ TEST(viterbi_lock_cuda, SlipsAndNoise_DecodeAsOnCpu)
     }
 }
 
-TEST(viterbi_lock, Slip_IsFound)
+TEST(viterbi_lock, Slip_IsLocatedWithin300Bits)
 {
     for (const char* name : { "dvb_1_2", "dvb_7_8" }) {
         const auto code = conv_code::preset(name);
@@ -458,7 +458,7 @@ TEST(viterbi_lock, Slip_IsFound)
     }
 }
 
-TEST(viterbi_lock, EndOfLock_IsTheValueAfterItsLastBit)
+TEST(viterbi_lock, ReportedEndOfLock_IsTheValueAfterItsLastBit)
 {
     const auto got = decode(viterbi_options{ dvb }, disturbed_stream());
     unsigned ends = 0;
@@ -538,9 +538,9 @@ TEST(viterbi_lock, TerminatedFrames_AreFound)
     }
 }
 
-// A frame surrounded by noise is too short and weak to be found by itself, but the
-// decoder decodes the frame, with at most 7 wrong bits, by the phase of the lock before
-// or after.
+// A frame surrounded by noise is too short and weak to be found by itself. With the phase
+// of the lock before or after the frame, the decoder decodes the frame with at most 7
+// wrong bits.
 TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
 {
     const auto code = conv_code::preset("ccsds");
@@ -580,7 +580,7 @@ TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
                 // and after the frame causes errors.
                 EXPECT_GE(find(got.bits, &frame.bits[30], 340), 0);
                 // Values between the end of a lock and the failed check are decoded
-                // twice. The limit is 4000 bits for both locks and the frame.
+                // twice. In total, up to 4000 additional bits are accepted.
                 EXPECT_LT(got.bits.size(), values.size() / 2 + 4000);
                 for (const std::size_t at_once : { 777u, 30000u }) {
                     EXPECT_EQ(decode(viterbi_options{ code }, values, at_once).bits,
@@ -610,7 +610,7 @@ TEST(viterbi_lock, NoiseConstantsAndOtherCodes_CauseNoLock)
     };
     none([&](std::size_t) { return std::clamp(noise(random), -127.0, 127.0); });
     none([&](std::size_t) { return random() & 1 ? 64 : -64; });
-    // Most values become 0, which is an erasure.
+    // Most of these values round to 0, which is an erasure.
     none([&](std::size_t) { return noise(random) / 40; });
     none([&](std::size_t i) { return i % 1000 < 100 ? noise(random) : 0.0; });
     none([](std::size_t) { return 0; });
@@ -652,15 +652,15 @@ TEST(viterbi_lock, IdleStretchesAndFades_KeepTheLock)
         }
         return decode(viterbi_options{ code }, values);
     };
-    // The lock is kept during a code sequence, erasures, and constant values, which are
-    // no sequence of this code.
+    // The lock is kept during a periodic code sequence, during erasures, and during
+    // constant values, which are no sequence of this code.
     for (const auto& got : { with([](std::size_t i) { return i % 2 ? -40 : 40; }),
                              with([](std::size_t) { return 40; }),
                              with([](std::size_t) { return 0; }) }) {
         EXPECT_EQ(got.changes.size(), 1u);
         EXPECT_EQ(got.bits.size(), 200000u);
     }
-    // Random values replace 5999 values. The bits after these keep their position.
+    // Random values replace 5999 values. The later bits keep their positions.
     auto values = sent.values;
     std::mt19937 random(10);
     for (std::size_t i = 150001; i < 156000; ++i) {

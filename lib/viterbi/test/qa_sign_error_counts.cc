@@ -125,7 +125,7 @@ TEST(viterbi_sign_error_counts, Check_CountsItsLastSteps)
     }
 }
 
-TEST(viterbi_sign_error_counts_cuda, Check_CountsAsOnCpu)
+TEST(viterbi_sign_error_counts_cuda, CountsOnDevice_EqualCountsOfCpu)
 {
     if (const auto found = find_cuda_devices(); found.devices.empty()) {
         GTEST_SKIP() << found.missing;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the stream decoder's input: formats, scales and signs, borrowed input. */
+/* Tests of the stream decoder's input: its formats, scales and signs, and borrowed input.
+ * */
 
 #include "pipeline/test/memory_of.h"
 #include "qa_stream.h"
@@ -19,14 +20,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Returns packed values as the type of packed4 input.
+// Converts packed values to the item type of packed4 input.
 std::vector<std::uint8_t> unsigned_bytes(const std::vector<std::int8_t>& packed)
 {
     return { packed.begin(), packed.end() };
 }
 
-// Decodes like run(), but the decoder borrows the first `borrow_until` items, which are
-// overwritten once they are released. The other items are pushed.
+// Decodes as run() does, but the decoder borrows the first `borrow_until` items, which
+// are overwritten after their release. The other items are pushed.
 template <class Item>
 std::vector<std::uint8_t> run_borrowing(viterbi_decoder& decoder,
                                         const std::vector<Item>& items,
@@ -79,8 +80,8 @@ std::vector<std::uint8_t> run_borrowing(viterbi_decoder& decoder,
     return out;
 }
 
-// Expects the same bits whether input is pushed or borrowed in chunks of random size.
-// Uses several batch sizes, numbers of slots and latencies.
+// Expects the same bits from pushed input and from input that is borrowed in chunks of
+// random size. Uses several batch sizes, numbers of slots and latencies.
 template <class Item>
 void expect_borrowed_as_pushed(viterbi_options o, const std::vector<Item>& items)
 {

@@ -26,7 +26,7 @@ inline viterbi_options options(const conv_code& code,
 }
 
 //! Decodes \p items to the end. Pushes and pulls in chunks of random size, from 1 to
-//! \p most. Returns packed bits if \p packed is set, or else one bit per byte.
+//! \p most. Returns packed bits if \p packed is set, otherwise one bit per byte.
 template <class Item>
 std::vector<std::uint8_t> run(viterbi_decoder& decoder,
                               const std::vector<Item>& items,

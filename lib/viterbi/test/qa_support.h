@@ -24,7 +24,7 @@ struct transmission {
 };
 
 //! Transmits \p count random bits, of a stream or of whole frames, with an amplitude of
-//! 32 and Gaussian noise of standard deviation \p sigma; 0: without noise.
+//! 32 and Gaussian noise of standard deviation \p sigma, which may be 0.
 inline transmission transmit(const conv_code& code,
                              termination ends,
                              unsigned frame_bits,
@@ -60,7 +60,8 @@ inline transmission transmit(const conv_code& code,
 }
 
 //! Quantises values to 4 bits and packs two per byte, the first in the high nibble. Each
-//! frame of \p frame_values values begins with a new byte; 0: a stream.
+//! frame of \p frame_values values begins with a new byte; \p frame_values is 0 for a
+//! stream.
 inline std::vector<std::int8_t> pack4(const std::vector<std::int8_t>& values,
                                       std::size_t frame_values)
 {
@@ -77,7 +78,7 @@ inline std::vector<std::int8_t> pack4(const std::vector<std::int8_t>& values,
     return packed;
 }
 
-//! Returns the values that a decoder reads if pack4() has packed \p values.
+//! Returns the values that a decoder reads from \p values packed by pack4().
 inline std::vector<std::int8_t> quantise4(std::vector<std::int8_t> values)
 {
     for (auto& v : values) {

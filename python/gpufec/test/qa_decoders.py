@@ -137,7 +137,7 @@ class decoder_blocks:
             graph.connect(self.source(repeat=True), block, sink)
             graph.msg_connect(block, "status", listener, "in")
             self.assertTrue(support.ends(graph))
-        self.assertTrue(any("decoding stops here: simulated device 0 failed" in line
+        self.assertTrue(any("decoding ends because of an error: simulated device 0 failed" in line
                             for line in lines), lines)
         np.testing.assert_array_equal(sink.data()[:len(expected)],
                                       expected[:len(sink.data())])

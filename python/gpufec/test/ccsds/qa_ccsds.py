@@ -359,8 +359,10 @@ class qa_ccsds(unittest.TestCase):
     def test_WrongParameters_AreRefused(self):
         for make, wrong, words in (
                 (receiver, dict(code="ccsds-224"), "ccsds-223"),
-                (receiver, dict(code="c2"), 'convolutional is ccsds: with code="c2" only'),
-                (receiver, dict(code="tc-bch"), 'convolutional is ccsds: with code="tc-bch" only'),
+                (receiver, dict(code="c2"),
+                 'convolutional is ccsds: allowed is "none" with code="c2"'),
+                (receiver, dict(code="tc-bch"),
+                 'convolutional is ccsds: allowed is "none" with code="tc-bch"'),
                 (receiver, dict(convolutional="none", code="tc-bch", randomiser="long"),
                  "none and short"),
                 (gpufec.ccsds_deframer, dict(code="tc-ldpc-128"), "with bits as input"),

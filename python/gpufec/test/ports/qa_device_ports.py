@@ -296,7 +296,7 @@ class qa_device_ports(unittest.TestCase):
             graph = gr.top_block()
             graph.connect(support.vector_source(llrs(40)), block, blocks.null_sink(1))
             self.assertTrue(support.ends(graph))
-        self.assertTrue(any("decoding stops here: simulated device 0 failed" in line
+        self.assertTrue(any("decoding ends because of an error: simulated device 0 failed" in line
                             for line in lines), lines)
 
     def test_InputInAnotherFormat_GivesVerdict(self):
@@ -352,7 +352,7 @@ class qa_refusals(unittest.TestCase):
     @unittest.skipIf(missing(), missing())
     def test_OptionsThatExcludeDevicePorts_AreRefused(self):
         for make in gpufec.gpu_viterbi_pbvd, gpufec.gpu_ldpc_dvbs2:
-            with self.assertRaisesRegex(ValueError, 'io is "device": backend is "cpu"'):
+            with self.assertRaisesRegex(ValueError, 'io is "device": allowed is "host"'):
                 make(io="device", backend="cpu")
             with self.assertRaisesRegex(ValueError, 'io is "device_in": devices has 2 elements'):
                 make(io="device_in", devices=[0, 1])

@@ -347,7 +347,7 @@ class qa_viterbi_devices(unittest.TestCase):
             source = blocks.vector_source_b(self.items.view(np.uint8).tolist(), True)
             graph.connect(source, decoder, sink)
             self.assertTrue(support.ends(graph))
-        self.assertTrue(any("decoding stops here: simulated device 0 failed" in line
+        self.assertTrue(any("decoding ends because of an error: simulated device 0 failed" in line
                             for line in lines), lines)
         expected, _ = support.decode(self.items, **self.small)
         np.testing.assert_array_equal(sink.data(), expected[:len(sink.data())])
