@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace gr::gpufec::sync_map {
 
@@ -400,29 +399,7 @@ std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes)
 
 alpha_carrier::alpha_carrier(const setup& setup, const lane_kernels& kernels)
     : d_setup(setup),
-      d_kernel(setup.precision == sync_precision::float32 ? kernels.carriers->float32
-                                                          : kernels.carriers->float64),
-      d_words(words_by_lane(setup.code, d_kernel.lanes)),
-      d_transmission((std::size_t(setup.code.n()) * setup.outputs + setup.window) *
-                     setup.code.alphabet() * d_kernel.real_bytes),
-      d_alpha((setup.window + d_kernel.lanes) * d_kernel.real_bytes),
-      d_scratch(forward_recursion_scratch(setup.window, d_kernel.lanes) * d_kernel.lanes *
-                d_kernel.real_bytes),
-      d_frame{ d_words.data(),
-               setup.code.n(),
-               setup.code.q(),
-               setup.code.alphabet(),
-               setup.code.frame_symbols(),
-               0,
-               setup.outputs,
-               setup.window,
-               setup.insertion(),
-               setup.deletion(),
-               d_transmission.data(),
-               false,
-               d_alpha.data(),
-               d_scratch.data(),
-               &d_log_sum },
+      d_recursion(setup, kernels, setup.outputs, setup.window),
       d_frame_scratch(setup)
 {
 }
@@ -431,31 +408,21 @@ template <class Real>
 void alpha_carrier::run(const std::byte* frame, double* carried)
 {
     const frame_items items(d_setup, frame, d_frame_scratch);
-    auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
+    auto* const alpha = d_recursion.alpha<Real>();
     for (unsigned m = 0; m < d_setup.window; ++m) {
         alpha[m] = items.start(m);
     }
-    auto* out = reinterpret_cast<Real*>(d_transmission.data());
     const std::int64_t base = std::int64_t(items.header().origin) + items.header().first;
-    const auto count = std::int64_t(d_setup.code.n()) * d_setup.outputs + d_setup.window;
-    const unsigned s = d_setup.code.alphabet();
-    const auto is = [](Real weight, Real value) {
-        return std::abs(weight - value) < 4 * std::numeric_limits<Real>::epsilon();
-    };
-    d_frame.clean = s == 2;
-    for (std::int64_t k = 0; k < count; ++k, out += s) {
-        items.weigh(base + k, out);
-        d_frame.clean = d_frame.clean && ((is(out[0], 1) && out[1] == 0) ||
-                                          (is(out[1], 1) && out[0] == 0));
-    }
-    d_kernel.carry(d_frame);
+    d_recursion.run<Real>(0,
+                          d_setup.outputs,
+                          d_setup.window,
+                          [&](std::int64_t k, Real* out) { items.weigh(base + k, out); });
     std::copy_n(alpha, d_setup.window, carried);
 }
 
 void alpha_carrier::carry(const std::byte* frame, double* carried)
 {
-    d_setup.precision == sync_precision::float32 ? run<float>(frame, carried)
-                                                 : run<double>(frame, carried);
+    d_recursion.in_float() ? run<float>(frame, carried) : run<double>(frame, carried);
 }
 
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)

@@ -84,11 +84,7 @@ private:
     void run(const std::byte* frame, double* carried);
 
     const setup d_setup;
-    const forward_recursion_kernel d_kernel;
-    std::vector<std::uint8_t> d_words;
-    host_memory d_transmission, d_alpha, d_scratch;
-    double d_log_sum = 0;
-    carried_frame d_frame;
+    forward_recursion d_recursion;
     frame_scratch d_frame_scratch;
 };
 

@@ -13,82 +13,72 @@
 
 namespace gr::gpufec::sync_map {
 
+forward_recursion::forward_recursion(const setup& setup,
+                                     const lane_kernels& kernels,
+                                     unsigned max_symbols,
+                                     unsigned max_window)
+    : d_kernel(setup.precision == sync_precision::float32 ? kernels.carriers->float32
+                                                          : kernels.carriers->float64),
+      d_words(words_by_lane(setup.code, d_kernel.lanes)),
+      d_transmission((std::size_t(setup.code.n()) * max_symbols + max_window) *
+                     setup.code.alphabet() * d_kernel.real_bytes),
+      d_alpha((max_window + d_kernel.lanes) * d_kernel.real_bytes),
+      d_scratch(forward_recursion_scratch(max_window, d_kernel.lanes) * d_kernel.lanes *
+                d_kernel.real_bytes)
+{
+    d_frame.words = d_words.data();
+    d_frame.n = setup.code.n();
+    d_frame.q = setup.code.q();
+    d_frame.alphabet = setup.code.alphabet();
+    d_frame.frame_symbols = setup.code.frame_symbols();
+    d_frame.insertion = setup.insertion();
+    d_frame.deletion = setup.deletion();
+    d_frame.transmission = d_transmission.data();
+    d_frame.alpha = d_alpha.data();
+    d_frame.scratch = d_scratch.data();
+}
+
 start_finder::start_finder(const setup& setup, const lane_kernels& kernels)
     : d_setup(setup),
       d_window{ setup.search.frame_first,
                 setup.search.frame_first + int(setup.window) - 1 },
-      d_kernel(setup.precision == sync_precision::float32 ? kernels.carriers->float32
-                                                          : kernels.carriers->float64),
       d_weigh(setup),
       d_log_symbol(setup.code.n() * std::log(setup.unit()) -
                    std::log(double(setup.code.q()))),
-      d_words(words_by_lane(setup.code, d_kernel.lanes)),
-      d_transmission(
-          (std::size_t(setup.code.n()) * setup.search.max_warmup + setup.search.window) *
-          setup.code.alphabet() * d_kernel.real_bytes),
-      d_alpha((setup.search.window + d_kernel.lanes) * d_kernel.real_bytes),
-      d_scratch(forward_recursion_scratch(setup.search.window, d_kernel.lanes) *
-                d_kernel.lanes * d_kernel.real_bytes),
-      d_frame{ d_words.data(),
-               setup.code.n(),
-               setup.code.q(),
-               setup.code.alphabet(),
-               setup.code.frame_symbols(),
-               0,
-               0,
-               setup.search.window,
-               setup.insertion(),
-               setup.deletion(),
-               d_transmission.data(),
-               false,
-               d_alpha.data(),
-               d_scratch.data(),
-               &d_log_sum },
+      d_recursion(setup, kernels, setup.search.max_warmup, setup.search.window),
       d_start(setup.window),
       d_ends(setup.window, 1.0)
 {
 }
 
 // Runs the forward recursion over `symbols` symbols, beginning with symbol index `index`
-// and the metrics in d_alpha. The first drift of the window corresponds to item `base`.
+// and the metrics in d_recursion. The first drift of the window corresponds to item
+// `base`.
 template <class Real>
-void start_finder::carry(const item_span& items,
-                         std::int64_t base,
-                         unsigned index,
-                         unsigned symbols,
-                         unsigned window)
+double start_finder::carry(const item_span& items,
+                           std::int64_t base,
+                           unsigned index,
+                           unsigned symbols,
+                           unsigned window)
 {
-    const unsigned alphabet = d_setup.code.alphabet();
-    const auto count = std::int64_t(d_setup.code.n()) * symbols + window;
-    const auto is = [](Real weight, Real value) {
-        return std::abs(weight - value) < 4 * std::numeric_limits<Real>::epsilon();
-    };
-    auto* out = reinterpret_cast<Real*>(d_transmission.data());
-    d_frame.clean = alphabet == 2;
-    for (std::int64_t k = 0; k < count; ++k, out += alphabet) {
+    return d_recursion.run<Real>(index, symbols, window, [&](std::int64_t k, Real* out) {
         const auto at = base + k;
         if (at >= 0 && at < items.count) {
             d_weigh(items.items + at * d_setup.item_bytes(), out);
         } else {
-            std::fill_n(out, alphabet, Real(0));
+            std::fill_n(out, d_setup.code.alphabet(), Real(0));
         }
-        d_frame.clean = d_frame.clean && ((is(out[0], 1) && out[1] == 0) ||
-                                          (is(out[1], 1) && out[0] == 0));
-    }
-    d_frame.symbols = symbols;
-    d_frame.index = index;
-    d_frame.window = window;
-    d_kernel.carry(d_frame);
+    });
 }
 
 // Returns the result of an attempt. The origin is the mean position, weighted by α, over
 // a window around the peak of α. This window is as wide as that of a frame. The first
 // value of α belongs to item `begin`. If α is 0, the evidence is −inf.
 template <class Real>
-start_finder::found_at start_finder::centre(std::int64_t begin, double evidence) const
+start_finder::found_at start_finder::centre(std::int64_t begin, double evidence)
 {
-    const int window = d_frame.window;
-    const auto* const alpha = reinterpret_cast<const Real*>(d_alpha.data());
+    const int window = d_recursion.window();
+    const auto* const alpha = d_recursion.alpha<Real>();
     const int mode = std::max_element(alpha, alpha + window) - alpha;
     const int first = std::max(0, mode + d_window.first);
     const int last = std::min(window - 1, mode + d_window.last);
@@ -110,14 +100,14 @@ start_finder::run_in_full(const item_span& items, std::int64_t place, unsigned w
     const auto& s = d_setup.search;
     const unsigned N = d_setup.code.frame_symbols();
     const auto begin = place + s.first;
-    std::fill_n(reinterpret_cast<Real*>(d_alpha.data()), s.window, Real(1));
-    carry<Real>(items,
-                begin - std::int64_t(d_setup.code.n()) * warmup,
-                (N - warmup % N) % N,
-                warmup,
-                s.window);
+    std::fill_n(d_recursion.alpha<Real>(), s.window, Real(1));
+    const auto log_sum = carry<Real>(items,
+                                     begin - std::int64_t(d_setup.code.n()) * warmup,
+                                     (N - warmup % N) % N,
+                                     warmup,
+                                     s.window);
     return centre<Real>(begin,
-                        d_log_sum + warmup * d_log_symbol - std::log(double(s.window)));
+                        log_sum + warmup * d_log_symbol - std::log(double(s.window)));
 }
 
 // Makes an attempt with a window that narrows. If the evidence is accepted before the
@@ -131,7 +121,7 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
     const auto& s = d_setup.search;
     const unsigned N = d_setup.code.frame_symbols();
     const std::int64_t n = d_setup.code.n();
-    auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
+    auto* const alpha = d_recursion.alpha<Real>();
     int window = std::min(2 * s.near_guess + 1, int(s.window));
     // Item of the window's first drift at the boundary that is searched for.
     auto begin = place - s.near_guess;
@@ -144,12 +134,11 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
                              : narrows ? s.step_symbols
                                        : s.next_look;
         const auto next = std::min(done + symbols, warmup);
-        carry<Real>(items,
-                    begin - n * (warmup - done),
-                    (N - warmup % N + done) % N,
-                    next - done,
-                    window);
-        log_sum += d_log_sum;
+        log_sum += carry<Real>(items,
+                               begin - n * (warmup - done),
+                               (N - warmup % N + done) % N,
+                               next - done,
+                               window);
         done = next;
         evidence = log_sum + done * d_log_symbol;
         if (done == warmup || evidence >= accepted) {
@@ -165,7 +154,8 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
             const int low = std::max(0, mode - s.nearest);
             const int high = std::min(window, mode + s.nearest + 1);
             std::copy(alpha + low, alpha + high, alpha);
-            std::fill(alpha + (high - low), alpha + window + d_kernel.lanes, Real(0));
+            std::fill(
+                alpha + (high - low), alpha + window + d_recursion.lanes(), Real(0));
             begin += low;
             window = high - low;
         }
@@ -198,7 +188,7 @@ start_finder::found_at start_finder::run(const item_span& items,
                                          bool narrow,
                                          double accepted)
 {
-    if (d_kernel.real_bytes == sizeof(float)) {
+    if (d_recursion.in_float()) {
         return narrow ? run_narrowing<float>(items, place, warmup, accepted)
                       : run_in_full<float>(items, place, warmup);
     }
@@ -209,14 +199,14 @@ start_finder::found_at start_finder::run(const item_span& items,
 // Extracts a frame's window from α of the last attempt, scaled to sum 1; all 1 if α is 0
 // in the whole window.
 template <class Real>
-void start_finder::cut(const found_at& found, double* start) const
+void start_finder::cut(const found_at& found, double* start)
 {
-    const auto* const alpha = reinterpret_cast<const Real*>(d_alpha.data());
+    const auto* const alpha = d_recursion.alpha<Real>();
     const auto shift = found.origin - found.begin + d_window.first;
     double sum = 0;
     for (unsigned m = 0; m < d_setup.window; ++m) {
         const auto from = shift + m;
-        start[m] = from >= 0 && from < d_frame.window ? double(alpha[from]) : 0;
+        start[m] = from >= 0 && from < d_recursion.window() ? double(alpha[from]) : 0;
         sum += start[m];
     }
     for (unsigned m = 0; m < d_setup.window; ++m) {
@@ -260,14 +250,13 @@ boundary_match_header start_finder::find(const item_span& items,
         }
     }
     if (std::abs(best.origin - best_place) > s.reach || best_place != place) {
-        // Repeats the attempt around the best origin, because d_alpha may belong to
+        // Repeats the attempt around the best origin, because α may belong to
         // another attempt or lack drifts at one end of the frame's window.
         const auto again = run(items, best.origin, warmup, false, to_the_end);
         best = again.evidence > -INFINITY ? again : best;
     }
     if (start) {
-        d_kernel.real_bytes == sizeof(float) ? cut<float>(best, start)
-                                             : cut<double>(best, start);
+        d_recursion.in_float() ? cut<float>(best, start) : cut<double>(best, start);
     }
     return { std::int32_t(best.origin - guess),
              float(best.evidence),

@@ -10,6 +10,8 @@
 #include "forward_recursion_kernels.h"
 #include "received_window.h"
 #include "sync_map/model/frame.h"
+#include <cmath>
+#include <limits>
 #include <vector>
 
 namespace gr::gpufec::sync_map {
@@ -20,10 +22,68 @@ struct lane_kernels;
 //! Result: frame_symbols × groups of words × n × \p lanes.
 std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes);
 
+//! The forward recursion of the linear form with its memory. Computes in double unless
+//! the setup's precision is float32.
+class forward_recursion
+{
+public:
+    //! The limits are the largest arguments of run().
+    forward_recursion(const setup& setup,
+                      const lane_kernels& kernels,
+                      unsigned max_symbols,
+                      unsigned max_window);
+
+    bool in_float() const { return d_kernel.real_bytes == sizeof(float); }
+    unsigned lanes() const { return d_kernel.lanes; }
+    unsigned window() const { return d_frame.window; } //!< window of the last run
+
+    //! Returns α, the metrics from which run() begins and its result: one value per
+    //! drift. Real is float or double according to in_float().
+    template <class Real>
+    Real* alpha()
+    {
+        return reinterpret_cast<Real*>(d_alpha.data());
+    }
+
+    /*!
+     * Runs the recursion over \p symbols symbols, beginning with symbol index \p index.
+     * weigh(k, out) writes the transmission weights of item k. Item 0 belongs to the
+     * first boundary and the window's first drift. Returns the natural logarithm of the
+     * unscaled sum of α.
+     */
+    template <class Real, class Weigh>
+    double run(unsigned index, unsigned symbols, unsigned window, Weigh&& weigh)
+    {
+        const auto is = [](Real weight, Real value) {
+            return std::abs(weight - value) < 4 * std::numeric_limits<Real>::epsilon();
+        };
+        const auto count = std::int64_t(d_frame.n) * symbols + window;
+        auto* out = reinterpret_cast<Real*>(d_transmission.data());
+        d_frame.clean = d_frame.alphabet == 2;
+        for (std::int64_t k = 0; k < count; ++k, out += d_frame.alphabet) {
+            weigh(k, out);
+            d_frame.clean = d_frame.clean && ((is(out[0], 1) && out[1] == 0) ||
+                                              (is(out[1], 1) && out[0] == 0));
+        }
+        double log_sum = 0;
+        d_frame.index = index;
+        d_frame.symbols = symbols;
+        d_frame.window = window;
+        d_frame.log_sum = &log_sum;
+        d_kernel.carry(d_frame);
+        return log_sum;
+    }
+
+private:
+    const forward_recursion_kernel d_kernel;
+    std::vector<std::uint8_t> d_words;
+    host_memory d_transmission, d_alpha, d_scratch;
+    carried_frame d_frame{};
+};
+
 class start_finder
 {
 public:
-    //! Computes in double unless the setup's precision is float32.
     start_finder(const setup& setup, const lane_kernels& kernels);
 
     /*!
@@ -85,27 +145,23 @@ private:
                            unsigned warmup,
                            double accepted);
     template <class Real>
-    void carry(const item_span& items,
-               std::int64_t base,
-               unsigned index,
-               unsigned symbols,
-               unsigned window);
+    double carry(const item_span& items,
+                 std::int64_t base,
+                 unsigned index,
+                 unsigned symbols,
+                 unsigned window);
     template <class Real>
-    found_at centre(std::int64_t begin, double evidence) const;
+    found_at centre(std::int64_t begin, double evidence);
     template <class Real>
-    void cut(const found_at& found, double* start) const;
+    void cut(const found_at& found, double* start);
 
     const setup d_setup;
     const drift_range d_window;
-    const forward_recursion_kernel d_kernel;
     const item_weigher d_weigh;
     // Natural logarithm of the factor per symbol that the recursion leaves out: the scale
     // of lattice weights, setup::unit()^n, and the prior 1/q.
     const double d_log_symbol;
-    std::vector<std::uint8_t> d_words;
-    host_memory d_transmission, d_alpha, d_scratch;
-    carried_frame d_frame;
-    double d_log_sum = 0;
+    forward_recursion d_recursion;
     std::vector<double> d_start;
     // End metrics, all 1: the drift at the end of a frame is unknown.
     const std::vector<double> d_ends;
