@@ -154,9 +154,9 @@ public:
     {
         d_judged = 0;
         const bool locked = reserve_conversion() && d_pipeline->pin_input(memory, bytes);
-        d_locked =
-            locked ? pinned_memory{ memory, bytes, d_pipeline->active().has(memory) }
-                   : pinned_memory{};
+        d_locked = locked
+                       ? pinned_memory{ memory, bytes, d_pipeline->active().has(memory) }
+                       : pinned_memory{};
         return locked;
     }
     void unpin_input(void* memory) override
