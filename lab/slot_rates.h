@@ -103,7 +103,6 @@ public:
     bool on_cuda() const { return d_pipeline.active().backend() == "cuda"; }
     std::size_t work_items() const { return limits().work_items; }
     batch_limits limits() const { return d_pipeline.active().limits(); }
-    const job& batch_job() const { return d_job; }
 
 private:
     using clock = std::chrono::steady_clock;

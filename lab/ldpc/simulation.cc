@@ -9,8 +9,6 @@
 #include "pipeline/stream_decoder.h"
 #include "simulation.h"
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <future>
 #include <stdexcept>
 

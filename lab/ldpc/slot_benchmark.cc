@@ -21,9 +21,8 @@ job fill_slot(const setup& s,
     const auto& code = s.codes[0];
     const input_format format(
         s.rule(code), options.format, options.llr_scale, options.positive_bit);
-    const auto item_bytes = options.format == llr_format::float32 ? sizeof(float) : 1;
     const auto sent = code.sent();
-    const auto given = items.size() / item_bytes / sent;
+    const auto given = items.size() / options.item_bytes() / sent;
     const auto factor = soft_factor(s.rule(code), options.llr_scale, 0);
     frame_batch batch(s, limits);
     std::vector<std::byte> values(sent * s.value_bytes());

@@ -266,8 +266,7 @@ public:
           d_progress(progress),
           d_source(options),
           d_decoder(viterbi_decoder::make(options.decoder)),
-          d_item_bytes(options.decoder.format == soft_format::float32 ? sizeof(float)
-                                                                      : 1),
+          d_item_bytes(item_bytes(options.decoder.format)),
           d_result(error_counter(
               event_gap(options), options.decoder.frame_bits, d_decoder->decode_length()))
     {

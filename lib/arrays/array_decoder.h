@@ -9,7 +9,6 @@
 
 #include "device_arrays.h"
 #include "pipeline/input_judge.h"
-#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>

@@ -43,19 +43,6 @@ public:
     ~locked_array_memory() override { cudaFreeHost(d_data); }
 };
 
-class ordinary_array_memory : public array_memory
-{
-public:
-    explicit ordinary_array_memory(std::size_t bytes)
-        : array_memory(nullptr, bytes, {}), d_memory(bytes)
-    {
-        d_data = d_memory.data();
-    }
-
-private:
-    const host_memory d_memory;
-};
-
 // The kernel of launch_give_bits(). Each thread computes one output byte at a time, with
 // one bit or, if packed, with eight.
 template <bool packed>

@@ -7,9 +7,24 @@
 #ifndef INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_H
 #define INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_H
 
+#include "common/host_memory.h"
 #include <gnuradio/gpufec/arrays.h>
 
 namespace gr::gpufec {
+
+//! Memory of the host that is not pinned.
+class ordinary_array_memory : public array_memory
+{
+public:
+    explicit ordinary_array_memory(std::size_t bytes)
+        : array_memory(nullptr, bytes, {}), d_memory(bytes)
+    {
+        d_data = d_memory.data();
+    }
+
+private:
+    const host_memory d_memory;
+};
 
 //! Arguments of a call of decode(). Output may be in memory of any kind.
 struct device_call {

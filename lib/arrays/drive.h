@@ -45,18 +45,24 @@ private:
  *
  * \param d the decoder
  * \param check called about every 50 ms; an exception ends the call
- * \param push(all) pushes items and returns whether it pushed any; sets \c all when no
- *        items are left
+ * \param items number of items
+ * \param push(taken) pushes items from number \c taken on and returns how many it pushed
  * \param pull pulls output and returns whether any was available
  * \param last whether the stream ends with this array; if not, the call returns after all
  *        items are pushed and the output that is ready is pulled
  */
 template <class Check, class Push, class Pull>
-void drive(decoder& d, const Check& check, Push&& push, Pull&& pull, bool last = true)
+void drive(decoder& d,
+           const Check& check,
+           std::uint64_t items,
+           Push&& push,
+           Pull&& pull,
+           bool last = true)
 {
     using clock = std::chrono::steady_clock;
     constexpr auto interval = std::chrono::milliseconds(50);
     auto next_check = clock::now() + interval;
+    std::uint64_t taken = 0;
     bool pushed = false;
     while (last ? !d.done() : !pushed) {
         if (clock::now() >= next_check) {
@@ -65,7 +71,10 @@ void drive(decoder& d, const Check& check, Push&& push, Pull&& pull, bool last =
         }
         bool moved = false;
         if (!pushed) {
-            moved = push(pushed);
+            const auto n = push(taken);
+            taken += n;
+            moved = n > 0;
+            pushed = taken == items;
             if (pushed && last) {
                 d.finish();
             } else if (pushed && d.due()) {

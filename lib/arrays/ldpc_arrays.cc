@@ -79,7 +79,7 @@ public:
             return;
         }
         frame_judge judge(d_options, {});
-        judge_first(judge, in, frames * code().sent(), item_bytes());
+        judge_first(judge, in, frames * code().sent(), d_options.item_bytes());
         for (std::size_t f = 0; f < frames; ++f) {
             judge.count(statuses[f].unsatisfied == 0);
         }
@@ -115,16 +115,14 @@ private:
         auto* const to = static_cast<std::uint8_t*>(out);
         const std::size_t items = frames * items_per_frame(),
                           capacity = frames * output_items();
-        std::size_t taken = 0, written = 0;
+        std::size_t written = 0;
         drive(
             host(),
             d_check,
-            [&](bool& all) {
-                const auto n =
-                    host().push({ bytes + taken * item_bytes(), items - taken });
-                taken += n;
-                all = taken == items;
-                return n > 0;
+            items,
+            [&](std::size_t taken) {
+                return host().push(
+                    { bytes + taken * d_options.item_bytes(), items - taken });
             },
             [&] {
                 const auto n = pull(to + written, capacity - written);
@@ -143,11 +141,6 @@ private:
     {
         return soft() ? host().pull({ reinterpret_cast<std::int8_t*>(to), capacity })
                       : host().pull({ to, capacity, d_packed });
-    }
-
-    std::size_t item_bytes() const
-    {
-        return d_options.format == llr_format::float32 ? sizeof(float) : 1;
     }
 
     const bool d_packed;

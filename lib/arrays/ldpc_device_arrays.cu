@@ -147,10 +147,6 @@ private:
     // Returns whether every code bit is transmitted, in order. The decoder's own kernels
     // then convert the values.
     bool whole() const { return d_code.sent_positions().empty(); }
-    std::size_t value_bytes() const
-    {
-        return d_options.format == llr_format::float32 ? sizeof(float) : 1;
-    }
     float factor() const
     {
         const float scale = d_setup.rule(d_code).scale;
@@ -161,7 +157,7 @@ private:
 
     void fill(ldpc_array_slot& s, unsigned number, const device_call& call)
     {
-        const auto row = d_code.sent() * value_bytes();
+        const auto row = d_code.sent() * d_options.item_bytes();
         const auto* const in = call.in + s.first * row;
         if (s.tabled != s.frames) {
             make_table(s, row);

@@ -3,7 +3,6 @@
 
 /* Memory of arrays in a build without CUDA. Functions that need a device throw. */
 
-#include "common/host_memory.h"
 #include "device_arrays.h"
 #include <cstring>
 
@@ -15,19 +14,6 @@ namespace {
 {
     throw std::runtime_error("this build of gr-gpufec has no CUDA");
 }
-
-class host_array_memory : public array_memory
-{
-public:
-    explicit host_array_memory(std::size_t bytes)
-        : array_memory(nullptr, bytes, {}), d_memory(bytes)
-    {
-        d_data = d_memory.data();
-    }
-
-private:
-    const host_memory d_memory;
-};
 
 } // namespace
 
@@ -42,7 +28,7 @@ void copy_memory(void* to, const void* from, std::size_t bytes)
 
 std::shared_ptr<array_memory> array_memory::page_locked(std::size_t bytes)
 {
-    return std::make_shared<host_array_memory>(bytes);
+    return std::make_shared<ordinary_array_memory>(bytes);
 }
 
 std::shared_ptr<array_memory> array_memory::on_device(std::size_t, int) { no_cuda(); }

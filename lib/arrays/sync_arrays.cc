@@ -75,15 +75,17 @@ public:
         d_several ? decode(*d_several) : decode(host());
     }
 
-    // Decodes the items that \p push passes to the decoder, and calls each(frame) with
-    // the decoded frames in order.
+    // Decodes the items that \p push passes to the decoder (see drive()), and calls
+    // each(frame) with the decoded frames in order.
     template <class Decoder, class Push, class Each>
-    void decode(Decoder& with, Push&& push, Each&& each, bool last = true)
+    void
+    decode(Decoder& with, std::size_t items, Push&& push, Each&& each, bool last = true)
     {
         fresh_start fresh(with, std::exchange(d_begun, false));
         drive(
             with,
             d_check,
+            items,
             push,
             [&] {
                 sync_decoder::frame f;
@@ -112,22 +114,20 @@ public:
         const auto values =
             std::size_t(d_options.code.frame_symbols()) * d_options.code.q();
         const auto reads = count * d_options.reads;
-        std::size_t pushed = 0;
-        const auto push_next = [&] {
-            return with.push_frame(
-                { items + begins[pushed] * item_bytes(), lengths[pushed] },
-                priors ? priors + pushed / d_options.reads * values : nullptr);
+        const auto push = [&](std::size_t r) {
+            return with.push_frame({ items + begins[r] * item_bytes(), lengths[r] },
+                                   priors ? priors + r / d_options.reads * values
+                                          : nullptr);
         };
         decode(
             with,
-            [&](bool& all) {
-                bool some = false;
-                while (pushed < reads && push_next()) {
-                    ++pushed;
-                    some = true;
+            reads,
+            [&](std::size_t pushed) {
+                auto next = pushed;
+                while (next < reads && push(next)) {
+                    ++next;
                 }
-                all = pushed == reads;
-                return some;
+                return next - pushed;
             },
             each);
     }
@@ -175,16 +175,13 @@ sync_array_decoder::decode_stream(const void* items, std::size_t count, bool las
     require(d_impl->d_options.mode == sync_mode::stream, "mode", "framed", "stream");
     const auto* const bytes = static_cast<const std::byte*>(items);
     frames found;
-    std::size_t pushed = 0;
     auto& decoder = d_impl->host();
     d_impl->decode(
         decoder,
-        [&](bool& all) {
-            const auto n =
-                decoder.push({ bytes + pushed * d_impl->item_bytes(), count - pushed });
-            pushed += n;
-            all = pushed == count;
-            return n > 0;
+        count,
+        [&](std::size_t pushed) {
+            return decoder.push(
+                { bytes + pushed * d_impl->item_bytes(), count - pushed });
         },
         [&](const sync_decoder::frame& f) {
             const auto* const output = static_cast<const std::uint8_t*>(f.output);

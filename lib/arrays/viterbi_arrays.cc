@@ -93,7 +93,7 @@ public:
                               })) {
             constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
             signal_judge judge(d_options, {});
-            judge_first(judge, in, items, item_bytes());
+            judge_first(judge, in, items, item_bytes(d_options.format));
             judge.conclude();
             return { unknown, unknown, judge.chance_error_rate(), judge.verdict() };
         }
@@ -106,17 +106,14 @@ public:
         pinned_input input(host());
         const auto* const bytes = static_cast<const std::byte*>(in);
         auto* const to = static_cast<std::uint8_t*>(out);
-        std::uint64_t taken = 0, back = 0, written = 0;
+        std::uint64_t back = 0, written = 0;
         drive(
             host(),
             d_check,
-            [&](bool& all) {
-                const auto n =
-                    borrow ? input.borrow(bytes + back, items - back)
-                           : host().push({ bytes + taken * item_bytes(), items - taken });
-                taken += n;
-                all = taken == items;
-                return n > 0;
+            items,
+            [&](std::uint64_t taken) {
+                return borrow ? input.borrow(bytes + back, items - back)
+                              : push(bytes, taken, items);
             },
             [&] {
                 const auto n = pull(to + written, capacity - written);
@@ -145,16 +142,12 @@ public:
         fresh_start fresh(d, std::exchange(d_begun, false));
         const auto* const bytes = static_cast<const std::byte*>(in);
         std::vector<std::uint8_t> out;
-        std::uint64_t taken = 0, written = 0;
+        std::uint64_t written = 0;
         drive(
             d,
             d_check,
-            [&](bool& all) {
-                const auto n = d.push({ bytes + taken * item_bytes(), items - taken });
-                taken += n;
-                all = taken == items;
-                return n > 0;
-            },
+            items,
+            [&](std::uint64_t taken) { return push(bytes, taken, items); },
             [&] {
                 constexpr std::size_t most = 1 << 16;
                 out.resize(written + most);
@@ -194,9 +187,10 @@ private:
         return s;
     }
 
-    std::size_t item_bytes() const
+    // Pushes the items from number \p taken on, and returns how many were pushed.
+    std::size_t push(const std::byte* all, std::uint64_t taken, std::uint64_t items)
     {
-        return d_options.format == soft_format::float32 ? sizeof(float) : 1;
+        return host().push({ all + taken * item_bytes(d_options.format), items - taken });
     }
 
     std::size_t pull(std::uint8_t* to, std::uint64_t capacity)

@@ -6,7 +6,6 @@
 #include "common/refuse.h"
 #include "field.h"
 #include <gnuradio/gpufec/bch.h>
-#include <algorithm>
 
 namespace gr::gpufec {
 

@@ -7,7 +7,6 @@
 #include "runtime.h"
 #include <memory>
 #include <stdexcept>
-#include <vector>
 
 namespace gr::gpufec {
 

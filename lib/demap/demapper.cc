@@ -7,7 +7,6 @@
 #include "demapper.h"
 #include <type_traits>
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <new>
 

@@ -4,7 +4,6 @@
 /* The reference demapper, which applies rule.h to each symbol without tables. */
 
 #include "demapper.h"
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>

@@ -60,6 +60,7 @@ public:
               [this](const std::vector<located_frame>& frames) { prepare(frames); },
               [this](const located_frame& f) { return check(f); },
               [this](const located_frame& f, frame_check result) { take(f, result); },
+              d_counts,
               variant)
     {
         require(!d_format.ldpc || soft,
@@ -124,18 +125,7 @@ public:
         d_fitting.clear();
     }
 
-    ccsds_counts counts() const override
-    {
-        auto all = d_counts;
-        const auto& found = d_tracker.counts();
-        all.missed = found.missed;
-        all.locks = found.locks;
-        all.losses = found.losses;
-        all.slips = found.slips;
-        all.unconfirmed = found.unconfirmed;
-        all.cut = found.cut;
-        return all;
-    }
+    ccsds_counts counts() const override { return d_counts; }
     std::string verdict() const override;
 
 private:
@@ -197,12 +187,12 @@ private:
     decoded_frame* d_last = &d_single;
     std::optional<reed_solomon_decoder_kernel> d_decoder;
     received_bits d_bits;
+    ccsds_counts d_counts;
     frame_tracker d_tracker;
     // Frames to be pulled: d_frames[d_pulled … d_found − 1]. The memory of other frames
     // is reused.
     std::vector<ccsds_frame> d_frames;
     std::size_t d_pulled = 0, d_found = 0;
-    ccsds_counts d_counts;
     bool d_judged = false; // whether d_fitting was searched for
     std::string d_fitting; // parameters that would decode the frames; "" if unknown
 };

@@ -29,6 +29,7 @@ frame_tracker::frame_tracker(const options& options,
                              prepare_function prepare,
                              check_function check,
                              take_function take,
+                             ccsds_counts& counts,
                              const std::string& variant)
     : d_options(options),
       d_period(options.marker.bits + options.frame_bits),
@@ -40,7 +41,8 @@ frame_tracker::frame_tracker(const options& options,
       d_soft_search(options.marker, wrong_signs(options.marker.bits), variant),
       d_prepare(std::move(prepare)),
       d_check(std::move(check)),
-      d_take(std::move(take))
+      d_take(std::move(take)),
+      d_counts(counts)
 {
 }
 
@@ -50,7 +52,6 @@ void frame_tracker::restart()
     d_at = d_end = d_wait = d_prepared_end = d_exact = d_spacing = d_other_period = 0;
     d_misses = d_bad = 0;
     d_checked.reset();
-    d_counts = {};
 }
 
 std::uint64_t frame_tracker::needed() const { return d_at - std::min(d_at, d_period); }

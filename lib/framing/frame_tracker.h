@@ -8,6 +8,7 @@
 
 #include "marker_search.h"
 #include "received_bits.h"
+#include <gnuradio/gpufec/ccsds.h>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -38,16 +39,6 @@ inline bool same_place(const located_frame& a, const located_frame& b)
     return a.position == b.position && a.orientation == b.orientation &&
            a.inverted == b.inverted;
 }
-
-//! Numbers of events since the beginning of the stream.
-struct tracker_counts {
-    std::uint64_t locks = 0;       //!< searches that ended with a frame
-    std::uint64_t losses = 0;      //!< locks lost after too many missing markers
-    std::uint64_t slips = 0;       //!< frames found elsewhere than expected, while locked
-    std::uint64_t missed = 0;      //!< frames without a marker that the fly-wheel kept
-    std::uint64_t unconfirmed = 0; //!< markers in a search that began no frame
-    std::uint64_t cut = 0;         //!< incomplete frames at the end of the stream
-};
 
 /*!
  * \brief Finds frames of constant length that begin with a marker.
@@ -90,11 +81,13 @@ public:
     //! none.
     using take_function = std::function<void(const located_frame&, frame_check)>;
 
+    //! \p counts is incremented by all events except decoded frames.
     //! \throws std::invalid_argument as described at tolerance()
     frame_tracker(const options& options,
                   prepare_function prepare,
                   check_function check,
                   take_function take,
+                  ccsds_counts& counts,
                   const std::string& variant = "");
 
     //! Finds frames in the available bits. \p ended tells whether the stream has ended.
@@ -104,7 +97,6 @@ public:
     void restart();
 
     bool locked() const { return d_locked; }
-    const tracker_counts& counts() const { return d_counts; }
     const marker_tolerance& tolerated() const { return d_tolerated; }
     //! Returns the distance of three successive markers without errors, if both distances
     //! are equal and not a multiple of the expected distance. Otherwise returns 0.
@@ -161,7 +153,7 @@ private:
     std::uint64_t d_exact = 0; // position of the last marker without errors
     // Distance of this marker from the previous one, and the result of other_period().
     std::uint64_t d_spacing = 0, d_other_period = 0;
-    tracker_counts d_counts;
+    ccsds_counts& d_counts;
 };
 
 } // namespace gr::gpufec::framing

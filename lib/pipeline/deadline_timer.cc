@@ -7,7 +7,6 @@
 #include "deadline_timer.h"
 #include <system_error>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace gr::gpufec {

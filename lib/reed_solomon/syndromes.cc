@@ -6,7 +6,6 @@
 
 #include "common/cpu_variant.h"
 #include "syndromes.h"
-#include <algorithm>
 #include <cstring>
 
 namespace gr::gpufec {

@@ -419,6 +419,21 @@ struct ldpc_options : run_options {
     //! Constellations of symbol input, at least one; select() refers to them by index.
     //! Either all constellations or none belong to VL-SNR frames.
     std::vector<ldpc_constellation> constellations;
+
+    //! Returns the size of an input item in bytes.
+    std::size_t item_bytes() const
+    {
+        switch (symbols) {
+        case ldpc_symbols::float32:
+            return 2 * sizeof(float);
+        case ldpc_symbols::int16:
+            return 4;
+        case ldpc_symbols::int8:
+            return 2;
+        default:
+            return format == llr_format::float32 ? sizeof(float) : 1;
+        }
+    }
 };
 
 //! Status of a decoded frame.

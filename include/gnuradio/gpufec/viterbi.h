@@ -194,6 +194,12 @@ enum class soft_format {
     uint8    //!< one byte v of offset binary, which stands for the int8 v − 128
 };
 
+//! Returns the size of an input item in bytes.
+constexpr std::size_t item_bytes(soft_format format)
+{
+    return format == soft_format::float32 ? sizeof(float) : 1;
+}
+
 //! Converts the name "int8", "float", "packed4" or "uint8".
 //! \throws std::invalid_argument for any other name
 GPUFEC_API soft_format soft_format_from_string(const std::string& name);

@@ -28,9 +28,10 @@ std::map<std::string, unsigned> index_of(const std::vector<std::string>& names)
 
 gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const gpu_ldpc_dvbs2_options& given, parts p)
     : gr::block("gpu_ldpc_dvbs2",
-                input_port(given.io, p.item_bytes),
+                input_port(given.io, p.options.item_bytes()),
                 output_port(given.io, sizeof(std::uint8_t))),
-      decoder_block(p.item_bytes, sizeof(std::uint8_t), given.io, p.options.devices[0]),
+      decoder_block(
+          p.options.item_bytes(), sizeof(std::uint8_t), given.io, p.options.devices[0]),
       d_options(p.options),
       d_index(index_of(p.names)),
       d_soft(p.options.soft != ldpc_soft_output::none),

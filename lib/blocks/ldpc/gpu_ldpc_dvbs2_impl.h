@@ -34,7 +34,6 @@ public:
         std::optional<bbframe_output> bbframes; //!< set if the output is BBFRAMEs
         std::optional<symbol_input> symbols;    //!< set if the input is symbols
         std::optional<wifi_ppdu> ppdu;          //!< set if frames are PPDUs
-        std::size_t item_bytes = 1;             //!< size of an input item
     };
 
     gpu_ldpc_dvbs2_impl(const gpu_ldpc_dvbs2_options& given, parts p);

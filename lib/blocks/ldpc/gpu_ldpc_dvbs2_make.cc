@@ -16,17 +16,16 @@ struct input_kind {
     const char* name;
     llr_format format; // format of the LLRs
     ldpc_symbols symbols;
-    std::size_t item_bytes;
 };
 
 // Input items, in the order of ldpc_input.
 constexpr input_kind inputs[] = {
-    { "int8", llr_format::int8, ldpc_symbols::none, 1 },
-    { "float", llr_format::float32, ldpc_symbols::none, 4 },
-    { "uint8", llr_format::uint8, ldpc_symbols::none, 1 },
-    { "symbols", llr_format::int8, ldpc_symbols::float32, 8 },
-    { "symbols16", llr_format::int8, ldpc_symbols::int16, 4 },
-    { "symbols8", llr_format::int8, ldpc_symbols::int8, 2 },
+    { "int8", llr_format::int8, ldpc_symbols::none },
+    { "float", llr_format::float32, ldpc_symbols::none },
+    { "uint8", llr_format::uint8, ldpc_symbols::none },
+    { "symbols", llr_format::int8, ldpc_symbols::float32 },
+    { "symbols16", llr_format::int8, ldpc_symbols::int16 },
+    { "symbols8", llr_format::int8, ldpc_symbols::int8 },
 };
 
 const input_kind& kind_of(ldpc_input input) { return inputs[std::size_t(input)]; }
@@ -293,7 +292,6 @@ gpu_ldpc_dvbs2::sptr gpu_ldpc_dvbs2::make(const gpu_ldpc_dvbs2_options& given)
     }
     parts.options = decoder_options(given);
     parts.names = std::move(list.names);
-    parts.item_bytes = kind_of(given.soft_input).item_bytes;
     parts.options.codes = std::move(list.codes);
     if (has_symbols(given)) {
         parts.options.constellations =

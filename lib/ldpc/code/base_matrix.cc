@@ -10,10 +10,8 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <numeric>
 #include <ostream>
 #include <sstream>
-#include <tuple>
 
 namespace gr::gpufec {
 

@@ -7,7 +7,6 @@
 #include "parity_solver.h"
 #include <algorithm>
 #include <queue>
-#include <tuple>
 
 namespace gr::gpufec::ldpc {
 

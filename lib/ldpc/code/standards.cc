@@ -8,7 +8,6 @@
 #include "common/refuse.h"
 #include "ldpc/code/tables/tables.h"
 #include <algorithm>
-#include <numeric>
 
 namespace gr::gpufec {
 

@@ -14,7 +14,6 @@
 #include "ldpc/stream/traits.h"
 #include "pipeline/cpu_decoder.h"
 #include <algorithm>
-#include <cstring>
 
 namespace gr::gpufec::ldpc {
 

@@ -16,7 +16,7 @@ namespace gr::gpufec {
 using namespace ldpc;
 
 ldpc_decoder_impl::ldpc_decoder_impl(const ldpc_options& options, decoder_hooks hooks)
-    : stream_decoder(options, std::move(hooks), 1, item_bytes_of(options)),
+    : stream_decoder(options, std::move(hooks), 1, options.item_bytes()),
       d_options(options),
       d_formats(options.codes.size())
 {
@@ -58,20 +58,6 @@ void ldpc_decoder_impl::select(unsigned code, unsigned constellation)
         constellation = d_setup->constellation_of[constellation];
     }
     d_next = { code, constellation, d_next.level };
-}
-
-std::size_t ldpc_decoder_impl::item_bytes_of(const ldpc_options& o)
-{
-    switch (o.symbols) {
-    case ldpc_symbols::none:
-        return o.format == llr_format::float32 ? sizeof(float) : 1;
-    case ldpc_symbols::float32:
-        return 2 * sizeof(float);
-    case ldpc_symbols::int16:
-        return 4;
-    default:
-        return 2;
-    }
 }
 
 bool ldpc_decoder_impl::whole_codewords() const

@@ -90,8 +90,6 @@ private:
 
     void require_bits(bool bits) const;
 
-    static std::size_t item_bytes_of(const ldpc_options& o);
-
     bool symbols() const { return d_options.symbols != ldpc_symbols::none; }
 
     // Returns whether all bits of all codes are sent. Otherwise input cannot be read in

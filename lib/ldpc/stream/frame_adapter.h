@@ -7,6 +7,7 @@
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_FRAME_ADAPTER_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_FRAME_ADAPTER_H
 
+#include "decoder_impl.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <algorithm>
 #include <chrono>
@@ -116,9 +117,11 @@ public:
     }
 
 protected:
-    //! \p type and \p item_bytes are the type and size of an item of the caller.
-    frame_adapter(ldpc_decoder::sptr inner, item_type type, std::size_t item_bytes)
-        : d_inner(std::move(inner)), d_type(type), d_item_bytes(item_bytes)
+    //! \p options are those of the caller, which describe the items of push().
+    frame_adapter(ldpc_decoder::sptr inner, const ldpc_options& options)
+        : d_inner(std::move(inner)),
+          d_item_bytes(options.item_bytes()),
+          d_type(item_type_of(options))
     {
     }
 
@@ -134,10 +137,10 @@ protected:
     virtual bool push_frame(const std::byte* items, bool again) = 0;
 
     const ldpc_decoder::sptr d_inner;
+    const std::size_t d_item_bytes; // size of an item of push()
 
 private:
     const item_type d_type;
-    const std::size_t d_item_bytes;
     std::vector<std::byte> d_frame;
     std::size_t d_have = 0; // number of items in d_frame
     bool d_waits = false;   // whether the inner decoder has not accepted all of the frame

@@ -87,13 +87,6 @@ demap::symbol_format frame_judge::symbol_format() const
     return *make_symbol_format(d_options.symbols);
 }
 
-std::size_t frame_judge::item_bytes() const
-{
-    return of_symbols() ? demap::symbol_bytes(symbol_format())
-           : d_options.format == llr_format::float32 ? sizeof(float)
-                                                     : 1;
-}
-
 std::size_t frame_judge::frame_items() const
 {
     const auto& code = d_options.codes[d_code];
@@ -116,7 +109,7 @@ void frame_judge::select(unsigned code, unsigned constellation)
 
 void frame_judge::look_at(const void* items, std::size_t first, std::size_t count)
 {
-    const auto size = item_bytes();
+    const auto size = d_options.item_bytes();
     if (d_judged || !d_one_code) {
         return;
     }
@@ -127,15 +120,15 @@ void frame_judge::look_at(const void* items, std::size_t first, std::size_t coun
 
 void frame_judge::drop_incomplete()
 {
-    const auto frame = frame_items() * item_bytes();
-    if (d_sample.size() < d_wanted * item_bytes()) {
+    const auto frame = frame_items() * d_options.item_bytes();
+    if (d_sample.size() < d_wanted * d_options.item_bytes()) {
         d_sample.resize(d_sample.size() / frame * frame);
     }
 }
 
 std::size_t frame_judge::sampled() const
 {
-    return d_one_code ? d_sample.size() / item_bytes() / frame_items() : 0;
+    return d_one_code ? d_sample.size() / d_options.item_bytes() / frame_items() : 0;
 }
 
 void frame_judge::count(bool valid)

@@ -65,7 +65,6 @@ private:
 
     bool of_symbols() const { return d_options.symbols != ldpc_symbols::none; }
     demap::symbol_format symbol_format() const;
-    std::size_t item_bytes() const;
     std::size_t frame_items() const;
     std::size_t sampled() const;
     void judge();

@@ -21,11 +21,6 @@ namespace gr::gpufec {
 
 namespace {
 
-std::size_t item_bytes_of(const ldpc_options& options)
-{
-    return options.format == llr_format::float32 ? sizeof(float) : 1;
-}
-
 ldpc_options with_codes(ldpc_options options, const wifi_ppdu& ppdu)
 {
     options.codes = ppdu.codes();
@@ -37,10 +32,8 @@ class ppdu_decoder : public ldpc::frame_adapter
 public:
     ppdu_decoder(const wifi_ppdu& ppdu, const ldpc_options& options, decoder_hooks hooks)
         : frame_adapter(ldpc_decoder::make(with_codes(options, ppdu), std::move(hooks)),
-                        item_type_of(options),
-                        item_bytes_of(options)),
+                        options),
           d_ppdu(ppdu),
-          d_item_bytes(item_bytes_of(options)),
           d_bits(ppdu.payload_bits()),
           d_packed((ppdu.payload_bits() + 7) / 8)
     {
@@ -203,7 +196,6 @@ private:
     }
 
     const wifi_ppdu d_ppdu;
-    const std::size_t d_item_bytes;
     // State of the PPDU that is being pushed: the current codeword, the number of its
     // items that the inner decoder has accepted, and the number of all accepted items.
     unsigned d_codeword = 0;

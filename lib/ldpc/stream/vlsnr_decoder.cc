@@ -42,9 +42,7 @@ class vlsnr_decoder : public frame_adapter
 {
 public:
     vlsnr_decoder(const ldpc_options& options, const decoder_hooks& hooks)
-        : frame_adapter(ldpc_decoder::make(with_llrs(options), hooks),
-                        item_type_of(options),
-                        demap::symbol_bytes(*make_symbol_format(options.symbols))),
+        : frame_adapter(ldpc_decoder::make(with_llrs(options), hooks), options),
           d_options(options)
     {
         for (const auto& c : options.constellations) {

@@ -10,7 +10,6 @@
 
 #include "flush_denormals.h"
 #include "forward_recursion_kernels.h"
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 

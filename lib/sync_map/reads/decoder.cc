@@ -16,7 +16,6 @@
 #include <gnuradio/gpufec/sync_reads.h>
 #include <algorithm>
 #include <climits>
-#include <cmath>
 #include <deque>
 #include <memory>
 #include <string>

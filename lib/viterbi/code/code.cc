@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
-#include <stdexcept>
 
 namespace gr::gpufec {
 

@@ -5,7 +5,6 @@
  * values at a time. */
 
 #include "reencoder.h"
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>

@@ -6,7 +6,6 @@
 
 #include "reference.h"
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 
 namespace gr::gpufec::viterbi {

@@ -208,13 +208,13 @@ std::size_t lock_input::borrow(const std::byte* items,
                                std::size_t capacity)
 {
     if (begin_borrowing()) {
-        const auto n =
-            d_decoder->in_place()->borrow(items + d_past * item_size(), count - d_past);
+        const auto n = d_decoder->in_place()->borrow(
+            items + d_past * item_bytes(d_format), count - d_past);
         d_fed += n;
         return n;
     }
     const auto n = std::min(count - d_borrowed, d_passing ? count : capacity);
-    const auto taken = push(items + d_borrowed * item_size(), n, scale);
+    const auto taken = push(items + d_borrowed * item_bytes(d_format), n, scale);
     d_borrowed += taken;
     return taken;
 }

@@ -98,10 +98,6 @@ public:
     void unpin_input();
 
 private:
-    std::size_t item_size() const
-    {
-        return d_format == soft_format::float32 ? sizeof(float) : 1;
-    }
     bool can_pass() const { return d_passes && d_reading && d_reading->in_pairs(); }
     // Returns whether the inner decoder may borrow the caller's memory.
     bool may_borrow() const { return d_passing && (!d_ring || d_ring_pinned); }

@@ -98,7 +98,7 @@ std::size_t locking_viterbi_decoder::push(input_items items)
 {
     items.require(item_type_of(d_options.format));
     const auto* const from = static_cast<const std::byte*>(items.data());
-    const auto size = d_options.format == soft_format::float32 ? sizeof(float) : 1;
+    const auto size = item_bytes(d_options.format);
     const auto all = take_items(items.size(), [&](std::size_t taken, std::size_t n) {
         return d_input.push(from + taken * size, n, d_options.soft_scale);
     });

@@ -10,7 +10,6 @@
 #include "phase_search.h"
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 namespace gr::gpufec::viterbi {

@@ -15,7 +15,6 @@
 #include "viterbi/model/soft_input.h"
 #include <cstring>
 #include <deque>
-#include <limits>
 #include <optional>
 
 namespace gr::gpufec {
@@ -26,10 +25,7 @@ class streaming_viterbi_decoder : public stream_decoder<viterbi_decoder_base, tr
 {
 public:
     streaming_viterbi_decoder(const viterbi_options& options, decoder_hooks hooks)
-        : stream_decoder(options,
-                         std::move(hooks),
-                         1,
-                         options.format == soft_format::float32 ? sizeof(float) : 1),
+        : stream_decoder(options, std::move(hooks), 1, item_bytes(options.format)),
           d_options(options),
           d_estimate(make_setup(options))
     {

@@ -98,10 +98,6 @@ private:
     };
 
     bool searches() const { return d_options.lock == "auto"; }
-    std::size_t item_bytes(soft_format format) const
-    {
-        return format == soft_format::float32 ? sizeof(float) : 1;
-    }
     void judge();
     void go_on();
     void skip();
