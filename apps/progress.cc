@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Clock, progress line, signals, and a description of the machine for reports. */
+/* Support of long-running commands: clock, progress line, signals, and a description of
+ * the machine for reports. */
 
 #include "progress.h"
 #include <algorithm>

@@ -152,8 +152,8 @@ public:
 
     //! Sets the factor by which float input is multiplied to become LLRs in nats.
     void set_llr_factor(double factor) { d_factor = float(factor); }
-    //! Sets the Es/N0 in dB of the symbols that follow. If it is NaN, the decoder
-    //! estimates it from each frame.
+    //! Sets the Es/N0 in dB of subsequent symbols. If \p esn0_db is NaN, the decoder
+    //! estimates the Es/N0 of each frame.
     void set_esn0_db(double esn0_db) { d_decoder->set_esn0_db(esn0_db); }
 
     double work_per_bit() const override { return mean_iterations() * d_edges_per_bit; }
@@ -350,7 +350,8 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& fact
     constexpr float level = 16; // magnitude of float soft values, in nats
     if (const auto ppdu = wifi_ppdu_of(values)) {
         if (values.text("output") == "symbols") {
-            refuse_option("output", "\"symbols\"", "int8, float and uint8 of PPDUs");
+            refuse_option(
+                "output", "\"symbols\"", "int8, float and uint8 with --psdu-bytes");
         }
         facts = ppdu_facts(*ppdu);
         return make_bit_encoder(

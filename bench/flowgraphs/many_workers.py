@@ -176,7 +176,7 @@ def main():
     parser.add_argument("--json", type=report_path)
     args = parser.parse_args()
     if 2 not in args.workers or min(args.workers) != 1:
-        parser.error("--workers must contain 1 and 2, which are compared, and no smaller number")
+        parser.error("--workers must contain 1, the reference, and 2, and no number below 1")
     report = {"load_before": os.getloadavg()}
     for name, module, measure in (("dask", "distributed", with_dask),
                                   ("zeromq", "gnuradio.zeromq", with_zeromq)):

@@ -29,9 +29,11 @@ constexpr unsigned words_in_turn = frame_source::words;
 struct frames_sent {
     counter_random noise;
     unsigned n, sent;
-    const std::uint32_t* bits;    // sent bits of each codeword, lowest bit first
-    unsigned words;               // number of 32-bit words per codeword
-    const std::uint32_t* sources; // sources_of(); nullptr if all bits are sent in order
+    const std::uint32_t* bits; // sent bits of each codeword, lowest bit first
+    unsigned words;            // number of 32-bit words per codeword
+    // Index of the sent bit of each position of a codeword, from sources_of(); nullptr if
+    // all bits are sent in order.
+    const std::uint32_t* sources;
 };
 
 /* Writes the decoder's input values for \p frames frames, beginning with frame \p first.

@@ -78,7 +78,8 @@ void fold(const std::uint8_t* bytes,
           std::uint64_t sum[4],
           const fold_constants& constants)
 {
-    // low holds words 1 and 2 of each constant; high holds word 0 twice.
+    // A constant has three words, the most significant first: word 0 is in high, words 1
+    // and 2 are in low.
     vec low[4], high[4];
     for (int i = 0; i < 4; ++i) {
         const auto& c = constants.words[i];

@@ -159,7 +159,7 @@ TEST(awgn_channel, Float_IsGaussian)
     expect_plausible(chi, degrees);
 }
 
-TEST(awgn_channel, Neighbours_AreUncorrelated)
+TEST(awgn_channel, NoiseAtDifferentLags_IsUncorrelated)
 {
     const awgn_channel channel(0, 0.5, 14);
     const std::vector<std::uint8_t> zeros(many);

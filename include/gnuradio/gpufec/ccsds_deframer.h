@@ -146,7 +146,8 @@ public:
     virtual std::uint64_t frame_count() const = 0;
     //! Returns the number of frames that are not good.
     virtual std::uint64_t failed_frame_count() const = 0;
-    //! Returns the number of symbols that Reed-Solomon corrected in good frames.
+    //! Returns the number of symbols that Reed-Solomon corrected in good frames. With
+    //! telecommand codes, returns the number of corrected bits.
     virtual std::uint64_t corrected_symbol_count() const = 0;
     //! Returns the number of frames whose marker was missing.
     virtual std::uint64_t missed_marker_count() const = 0;

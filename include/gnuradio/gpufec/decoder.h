@@ -51,7 +51,9 @@ struct run_options {
     //! Work items (parallel blocks, codewords or frames) per batch; 0: chosen for the
     //! device.
     unsigned batch = 0;
-    unsigned slots = 3; //!< batches per device that are submitted and not pulled, 1 to 16
+    //! Maximum number of batches per device that are submitted and not yet pulled, 1
+    //! to 16.
+    unsigned slots = 3;
     //! Longest time in ms that an incomplete batch waits for more input, 0 or more.
     double max_latency_ms = 50;
     gpufec::backend backend = gpufec::backend::automatic;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Makes transfer frames, with their tags, counts and PDUs, from decoded LDPC codewords.
- * */
+/* Makes transfer frames, with their tags, counts and PDUs, from decoded LDPC
+ * codewords. */
 
 #include "ldpc_frames.h"
 #include <gnuradio/io_signature.h>
@@ -66,7 +66,8 @@ int ldpc_frames::general_work(int noutput_items,
     return leave(taken, d_emitter.given());
 }
 
-// Appends the complete frame to the output. The frame ends before input item `end`.
+// Counts the complete frame, which ends before input item `end`, and appends the frame
+// with its tags to the output, unless it is invalid and invalid frames are dropped.
 void ldpc_frames::emit(std::uint64_t end)
 {
     auto state = pmt::make_dict();

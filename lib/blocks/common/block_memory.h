@@ -89,10 +89,10 @@ protected:
     //! Returns the number of borrowed items.
     std::size_t borrowed() const { return borrows() ? borrowed_input()->borrowed() : 0; }
 
-    //! Returns how many items the ring must hold to have a new one: one more than the
-    //! borrowed items, which stay in the ring, but at most the ring's size. Items that
-    //! are copied from device memory leave the ring; 0 is then returned while the copy
-    //! has items that were not pushed yet.
+    //! Returns the number of input items to require, so that at least one is new.
+    //! Borrowed items stay in the ring, so the number is one more than theirs, at most
+    //! the ring's size. If input is copied from device memory, the number is 0 while
+    //! copied items wait to be pushed, and 1 otherwise.
     int one_more()
     {
         return copies_input()
@@ -160,7 +160,8 @@ protected:
         // must not be too large.
         const auto whole = multiple - multiple % this->relative_rate_i();
         this->set_output_multiple(std::max(1, int(d_ports ? whole : multiple)));
-        // For output in place, the ring has space for 1.5 times the output of all slots.
+        // For output in place, the ring holds 1.5 times the output of all slots, so that
+        // some space is free while all slots are in flight.
         const auto out = borrows_output() ? pinned_output::bytes_needed(engine()) : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(

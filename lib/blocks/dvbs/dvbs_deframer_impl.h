@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block dvbs_deframer, based on dvbs::packet_decoder. */
+/* Implementation of dvbs_deframer, which decodes bits of DVB-S to transport-stream
+ * packets. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_DVBS_DVBS_DEFRAMER_IMPL_H
 #define INCLUDED_GPUFEC_BLOCKS_DVBS_DVBS_DEFRAMER_IMPL_H
@@ -52,7 +53,7 @@ private:
     bool d_ended = false;
 
     bool d_judged = false;        // whether frames were found or a warning was logged
-    std::uint8_t d_union = 0;     // bitwise OR of all input bytes before d_judged
+    std::uint8_t d_union = 0;     // bitwise OR of the bytes until d_judged is set
     std::uint64_t d_received = 0; // number of input bytes
 
     // State and time of the last published status message.

@@ -26,8 +26,9 @@ namespace gr::gpufec::ldpc {
  * The adapter gathers the items of a frame. The derived class then pushes the frame to
  * the inner decoder in another form. If the inner decoder does not accept the whole
  * frame, the adapter does not accept the last item of the frame, and the caller pushes
- * that item again later. All other functions call those of the inner decoder unless the
- * derived class overrides them.
+ * that item again later. missing(), drop_incomplete() and skip() concern only the
+ * gathered items. The derived class implements select(), selected(), set_esn0_db() and
+ * frame_items(). All other functions call those of the inner decoder.
  */
 class frame_adapter : public ldpc_decoder
 {
@@ -125,7 +126,7 @@ protected:
     {
     }
 
-    //! Called before the first item of a frame. Applies settings for the frame.
+    //! Applies the settings for a frame, before its first item.
     virtual void begin_frame() {}
     /*!
      * \brief Pushes a frame to the inner decoder, and returns whether all of it was

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The CPU decoder: divides a batch into chunks for worker threads, moves frames between
- * the memory of a batch and the lanes of the kernels, and prepares a single frame for the
- * forward recursion. */
+ * the memory of a batch and the lanes of the kernels, and runs the forward recursion
+ * over a single frame. */
 
 #include "common/cpu_variant.h"
 #include "corridor.h"
@@ -169,7 +169,7 @@ private:
                         &s.boundary_matches[k],
                         sizeof(boundary_match_header));
         }
-        // Compares successive frames of this chunk that searched for their beginnings.
+        // Compares successive frames of this chunk whose beginnings were searched for.
         // stream_results compares frames of different chunks, because different workers
         // decode these frames.
         for (unsigned k = 1; k < count; ++k) {

@@ -166,8 +166,8 @@ TEST(viterbi_decoder, BorrowedInput_DecodesAsPushed)
     EXPECT_FALSE(memory_of(*begun).can_borrow());
 }
 
-// If soft_scale changes while items are pushed or borrowed, or between the two, the
-// decoded bits and metrics equal those of pushed items.
+// Changes soft_scale twice in a stream. Borrowed items, also if later items are pushed,
+// give the same bits and metrics as pushed items.
 TEST(viterbi_decoder, NewScale_AppliesToLaterItems)
 {
     auto o = options(conv_code(7, { 0171, 0133 }));

@@ -38,7 +38,8 @@ ccsds_framing framing_of(const py::dict& given)
     return framing;
 }
 
-// Finds the frames in all items, in parts, so that signal handlers can end the call.
+// Finds the frames. Pushes the items in parts, so that a signal handler can end the call
+// between two parts.
 template <class Item>
 std::vector<ccsds_frame>
 find_all(ccsds_frame_finder& finder, const Item* items, std::size_t count)
@@ -62,7 +63,7 @@ find_all(ccsds_frame_finder& finder, const Item* items, std::size_t count)
     return found;
 }
 
-// Returns an array with a value of each frame.
+// Returns an array with one value for each frame.
 template <class Value, class Get>
 py::array_t<Value> column(const std::vector<ccsds_frame>& frames, Get&& get)
 {
@@ -132,8 +133,8 @@ py::dict facts_of(const ccsds_frame_finder& finder,
 
 void bind_ccsds(py::module& m)
 {
-    // Returns the name, the parameters of ldpc_decode() and the number of sent bits of
-    // each LDPC code.
+    // Returns the name of each LDPC code with its parameters of ldpc_decode(): standard,
+    // frame size and rate.
     m.def("ccsds_ldpc_codes", [] {
         py::list codes;
         for (const auto& c : ccsds_ldpc_codes()) {
@@ -159,8 +160,9 @@ void bind_ccsds(py::module& m)
                   frame.data(), std::size_t(frame.size()), code, randomiser);
               return py::array_t<std::uint8_t>(cltu.size(), cltu.data());
           });
-    // Accepts uint8 (packed bits) or int8 (soft values). Returns the frames, one per row
-    // or, for telecommands, a list of arrays, and a dictionary with the other results.
+    // Accepts uint8 (packed bits) or int8 (soft values). Returns the frames and
+    // a dictionary with the other results. The frames are the rows of an array or, for
+    // telecommands, a list of arrays.
     m.def("ccsds_frames", [](const py::array& items, const py::dict& given) {
         const bool soft = items.dtype().kind() == 'i';
         const auto framing = framing_of(given);

@@ -54,7 +54,7 @@ class qa_viterbi_gpu(unittest.TestCase):
                 self.compare(support.soft_values(coded[:length], sigma=0.6, seed=3),
                              decode_length=256, batch=4, packed_output=False)
 
-    def test_ChunksBatchesAndSlots_EqualCpu(self):
+    def test_AnyChunksBatchesAndSlots_DecodeAsCpu(self):
         coded = support.encode(support.random_bits(30000, 4))
         items = support.soft_values(coded, sigma=0.8, seed=4)
         for extra in (dict(batch=1), dict(batch=3, slots=1), dict(slots=16),
@@ -78,7 +78,7 @@ class qa_viterbi_gpu(unittest.TestCase):
                 source.rewind()
                 sink.reset()
 
-    def test_MissingDevice_IsRefused(self):
+    def test_MissingDevice_CudaRefusesAndAutoUsesCpu(self):
         with self.assertRaisesRegex(RuntimeError, "99"):
             gpufec.gpu_viterbi_pbvd(backend="cuda", device=99)
         decoder = gpufec.gpu_viterbi_pbvd(backend="auto", device=99)
