@@ -49,8 +49,8 @@ std::optional<wifi_ppdu> wifi_ppdu_of(const option_values& values);
 //! \throws usage_error if an option is malformed or contradicts another option
 //! \throws std::invalid_argument if there is no such code
 ldpc_code ldpc_code_of(const option_values& values);
-//! Returns the options of the decoder, for PPDUs if \p ppdu is their format, and warns of
-//! options that have no effect.
+//! Returns the options of the decoder; if \p ppdu is set, for PPDUs of this format. Warns
+//! of options that have no effect.
 //! \throws usage_error if an option is malformed or contradicts another option
 //! \throws std::invalid_argument if there is no such code, format or algorithm
 ldpc_options parse_ldpc(const option_values& values,

@@ -71,8 +71,8 @@ class qa_encode(unittest.TestCase):
         self.assertEqual(soft, bytes(32 if c else 256 - 32 for c in expected))
 
     def test_LongStream_IsEncodedContinuously(self):
-        """Packed and unpacked output agree for a stream of more than one block, whose puncturing
-        period is no multiple of a byte."""
+        """Packed and unpacked output agree for a long stream with a puncturing period that is not a
+        whole number of bytes."""
         data = self.data * 3
         unpacked = self.coded("viterbi", "--preset", "dvb_3_4", "--output", "unpacked", data=data)
         packed = self.coded("viterbi", "--preset", "dvb_3_4", "--output", "packed", data=data)

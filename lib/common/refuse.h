@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks of parameters that throw exceptions with uniform messages, the text of a value
- * in a message, and the choice of a value by name. */
+/* Parameter checks, which throw exceptions with uniform messages; conversion of a value
+ * to text; choice of a value by name. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_REFUSE_H
 #define INCLUDED_GPUFEC_COMMON_REFUSE_H

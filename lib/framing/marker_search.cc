@@ -34,7 +34,7 @@ std::size_t marker_search::find_chunk(const std::uint8_t* bytes,
                                       std::uint64_t* hits) const
 {
     std::uint64_t text[chunk_words + 1];
-    // Returns the number of bytes that contain the markers of all positions before `end`.
+    // Number of bytes that contain the markers of all positions before `end`.
     const auto have = (end + d_marker.bits - 1 + 7) / 8;
     const auto n = std::min(have - start, sizeof text);
     std::memcpy(text, bytes + start, n);

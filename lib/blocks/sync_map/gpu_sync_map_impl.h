@@ -56,8 +56,8 @@ public:
 private:
     decoder& engine() override { return *d_decoder; }
     const run_options& run() const override { return d_options; }
-    // A frame's output may be kept for the next call, so the host must be able to read
-    // the output.
+    // With device ports, output is not borrowed, because the host must read the output of
+    // a frame that is kept for the next call.
     bool borrows_output() const override { return !d_ports; }
     std::size_t spare_batches() const override { return 2; }
     std::size_t held_output() const override { return d_rest.size() - d_rest_emitted; }

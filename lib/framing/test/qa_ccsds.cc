@@ -73,7 +73,6 @@ TEST(Ccsds, CleanStreamInEveryFormat_GivesSentFrames)
         const auto framing = framing_of(code, bytes_of_frame, interleaving, randomiser);
         telemetry sent(framing, bytes_of_frame > 2000 ? 4 : 12, 5);
         sent.insert(0, 77, 1);
-        // An uncoded frame of one byte is found only if a marker follows the frame.
         for (const std::size_t piece : { 1u, 97u, 100000u }) {
             ccsds_frame_finder finder(framing, false);
             EXPECT_EQ(sent.period, finder.period());

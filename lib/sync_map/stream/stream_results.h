@@ -87,8 +87,8 @@ private:
         std::vector<std::byte> memory; // copy of the output, if `copied` is set
         bool copied = false;
         unsigned version = 0; // number of times that the frame's result was replaced
-        // Version of the previous frame whose end metrics this frame began with; −1: the
-        // frame searched for its beginning.
+        // Version of the previous frame's result from whose end metrics this frame was
+        // decoded; −1: the decoder searched for the beginning.
         long from = -1;
         // Version of the previous frame with which this frame was compared; −1: none.
         long compared_with = -1;

@@ -40,7 +40,7 @@ class qa_examples(unittest.TestCase):
         self.assertLess(wrong / bits, 1e-3)
 
     def run_flowgraph(self, path):
-        """Generates and runs a flowgraph of GNU Radio Companion. Returns what it prints."""
+        """Generates and runs a flowgraph of GNU Radio Companion, and returns its output."""
         with tempfile.TemporaryDirectory() as folder:
             run("grcc", "-o", folder, path, HOME=folder,
                 GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))

@@ -39,7 +39,7 @@ struct frames_again {
  * prior spans more than half the band, because paths that have left the band then need
  * not return. β gives the weight of such paths over the last indices. */
 struct band_ends {
-    std::uint32_t from;      // first of the last indices; 0: unused
+    std::uint32_t from;      // first index for which β is used; 0: β is unused
     float* metrics;          // β per frame: `window` values
     std::int32_t* exponents; // per frame: exponent of the scale of its metrics
 

@@ -15,8 +15,8 @@ namespace {
 
 using namespace cuda;
 
-// Launch plan of the trie lattice. Batches that are too small to fill the device's warps
-// are decoded by a fallback, the plan of linear.cu.
+// Launch plan of the trie lattice. Batches of fewer than d_many frames are decoded by a
+// fallback, the plan of linear.cu.
 template <class Row, int C, int Reach, int Warps>
 class trie_lattice_plan : public listing_plan
 {
@@ -24,8 +24,8 @@ public:
     static std::unique_ptr<listing_plan> make(const setup& setup, int device)
     {
         const auto g = make_geometry(setup);
-        // With 13 drifts per lane, a kernel needs more registers and is faster only if
-        // 1.6 times as many frames share a warp
+        // With 13 instead of 9 drifts per lane, a kernel needs more registers, and is
+        // faster only if 1.6 times as many frames share a warp
         // (docs/decisions/2026-11-23-sync-word-lengths.md).
         const auto in_a_warp = [&g](unsigned drifts) {
             return 32 / ((g.window + drifts - 1) / drifts);
@@ -64,8 +64,8 @@ public:
     {
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
         // Computes d_many, the size of the smallest batch that is decoded with tries.
-        // For q = 32 words, that size is half the number of frames that the device
-        // decodes concurrently (docs/decisions/2026-11-22-sync-tries.md). For other q,
+        // For q up to 32 words, that size is half the number of frames that the device
+        // decodes concurrently (docs/decisions/2026-11-22-sync-tries.md). For larger q,
         // the time of the trie lattice is proportional to 0.67 + q/96, and the time of
         // the fallback to q/32. The exponent 0.4 fits the rates with fewer warps (less
         // shared memory) in docs/reference/kernels.md.
