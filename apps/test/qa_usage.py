@@ -29,7 +29,8 @@ class qa_usage(unittest.TestCase):
 
     def test_HelpOfBchMessages_NamesEachOutputOnce(self):
         text = run("encode", "bch", "--help").stdout.decode()
-        self.assertIn("packed or unpacked; bits, eight per byte (packed) or one per byte", text)
+        self.assertIn("packed or unpacked; bits, eight per byte (packed) or one per byte",
+                      " ".join(text.split()))
         examples = [line for line in text.splitlines() if "gpufec encode bch --rate" in line]
         self.assertEqual([line for line in examples if "--scramble true" not in line], [])
 

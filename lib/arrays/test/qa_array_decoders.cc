@@ -87,8 +87,8 @@ TEST(ldpc_array_decoder, SymbolInput_ErrorNamesSymbols)
     o.constellations = { { "qpsk", "8/9", "short" } };
     o.backend = backend::cpu;
     EXPECT_EQ(error_of([&] { ldpc_array_decoder(o, true); }),
-              "symbols is not ldpc_symbols::none: arrays have LLRs; ldpc_decoder decodes "
-              "symbols");
+              "symbols is not ldpc_symbols::none: array decoders accept LLRs only; use "
+              "ldpc_decoder for symbols");
 }
 
 // Tests a PPDU of one shortened and punctured codeword, one of a codeword with
