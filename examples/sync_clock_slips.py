@@ -48,7 +48,7 @@ def receive(samples, decoder):
 
 
 def nearest_words(bits, words):
-    """Decodes without regard to slips: returns the symbol of the nearest word for each n bits."""
+    """Ignores slips: returns, for every n bits, the symbol of the nearest codeword."""
     n = CODE["n"]
     rows = bits[:len(bits) // n * n].reshape(-1, 1, n)
     index = np.arange(len(rows)) % CODE["frame_symbols"]

@@ -67,9 +67,9 @@ public:
     packets(bool efficient, int isi, generic_hook generic = {});
 
     /*!
-     * \brief Processes a descrambled frame of \p bits bits. Appends the packets that the
-     * frame completes to \p out, and the status of each packet that has an error, or that
-     * is the first of a stream or after a gap, to \p remarks.
+     * \brief Processes a descrambled frame of \p bits bits. Appends to \p out the
+     * packets that the frame completes. Appends to \p remarks the status of each packet
+     * that has an error, begins a stream, or follows a gap.
      */
     void push(const std::uint8_t* frame,
               std::size_t bits,

@@ -125,7 +125,7 @@ std::size_t ldpc_decoder_impl::add_input(const void* values, std::size_t count)
         const auto& code = d_options.codes[d_kind.code];
         const auto n = items_of(d_kind);
         const auto m = std::min(count - taken, n - d_have);
-        // Whole frames are quantised directly to the slot. Parts of a frame, and frames
+        // Whole frames are written directly to the slot. Parts of a frame, and frames
         // of punctured or shortened codes, are gathered first.
         if (m == n && code.sent_positions().empty()) {
             taken += add_frames(values, taken, n, (count - taken) / n);
