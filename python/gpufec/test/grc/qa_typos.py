@@ -155,7 +155,7 @@ class qa_typos(unittest.TestCase):
                                           soft_input="symbols", backend="cpu", batch=1)
             self.assertEqual(block.relative_rate(), meant.relative_rate())
         gpufec.dvbs2_fec_receiver(rate="8PSK 3/4", backend="cpu")
-        with self.assertRaisesRegex(ValueError, 'rate is "8PSK 3/4": constellation is "16apsk"'):
+        with self.assertRaisesRegex(ValueError, 'this MODCOD contradicts constellation "16apsk"'):
             gpufec.gpu_ldpc_dvbs2(rate="8PSK 3/4", constellation="16apsk")
         with self.assertRaisesRegex(ValueError, "no MODCOD has this constellation at rate 1/4"):
             gpufec.gpu_ldpc_dvbs2(rate="8PSK 1/4", soft_input="symbols")
