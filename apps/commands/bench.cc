@@ -219,10 +219,9 @@ int bench(const decoder_trait& trait, const arguments& args)
         "[code options] [--seconds S] [--runs N] [--json FILE]",
         trait.bench.description +
             " Reports the median rate of several runs in information bits per second, "
-            "for "
-            "the stream decoder with the copies into and out of its slots, for batches "
-            "between pinned slots without these copies and, on a GPU, for the kernels "
-            "alone.",
+            "for the stream decoder with the copies into and out of its slots, for "
+            "batches between pinned slots without these copies and, on a GPU, for the "
+            "kernels alone.",
         { { "Benchmark options", trait.bench.options + own_options },
           { "Code options", trait.all_options() } },
         {},

@@ -76,21 +76,6 @@ double edges_per_bit(const ldpc_code& code) { return double(code.edges()) / code
 
 // ---- the decoder as a stream ----
 
-std::size_t item_bytes(const ldpc_options& o)
-{
-    switch (o.symbols) {
-    case ldpc_symbols::float32:
-        return 2 * sizeof(float);
-    case ldpc_symbols::int16:
-        return 4;
-    case ldpc_symbols::int8:
-        return 2;
-    case ldpc_symbols::none:
-        break;
-    }
-    return o.format == llr_format::float32 ? sizeof(float) : 1;
-}
-
 stream_rates
 rates_of(const ldpc_options& o, bool unpacked, const std::optional<wifi_ppdu>& ppdu)
 {
@@ -99,7 +84,7 @@ rates_of(const ldpc_options& o, bool unpacked, const std::optional<wifi_ppdu>& p
     const unsigned k = ppdu ? ppdu->payload_bits() : code.k();
     const unsigned sent = ppdu ? ppdu->coded_bits() : code.sent();
     const double items = o.codeword || soft ? code.n() : k;
-    return { item_bytes(o),
+    return { o.item_bytes(),
              double(sent) / k,
              k / (unpacked || soft ? items : std::ceil(items / 8)),
              sent };

@@ -146,7 +146,7 @@ stream_rates rates_of(const viterbi_options& o, bool unpacked)
     const double frame = o.frame_bits;
     const double packed = o.frame_bits ? frame / std::ceil(frame / 8) : 8;
     const double frame_items = std::ceil(frame_values(o, o.code) / values_per_item);
-    return { is_float(o) ? sizeof(float) : 1,
+    return { item_bytes(o.format),
              o.frame_bits ? frame_items / frame : 1 / o.code.rate() / values_per_item,
              unpacked ? 1 : packed,
              // With phase search, the input need not begin with a frame.
@@ -580,11 +580,10 @@ gpufec bench viterbi --backend cpu --threads 2 --seconds 1 --runs 3 --json rate.
     t.make_bench = make_bench;
     t.ber = { "Encodes random data, sends it as BPSK over an AWGN channel, decodes, and "
               "counts wrong bits and frames. Eb is the energy of all sent values, "
-              "including those "
-              "of frame tails, per information bit. Theory is the union bound on "
-              "maximum likelihood decoding from the code's distance spectrum. The 95 % "
-              "intervals "
-              "take into account that the errors of a Viterbi decoder come in bursts.",
+              "including those of frame tails, per information bit. Theory is the union "
+              "bound on maximum likelihood decoding from the code's distance spectrum. "
+              "The 95 % intervals take into account that the errors of a Viterbi decoder "
+              "come in bursts.",
               ber_options,
               R"(
 # Simulate the error rates of the CCSDS code, and write them as a table and as JSON

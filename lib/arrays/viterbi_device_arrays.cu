@@ -146,7 +146,7 @@ private:
         j.offset_binary = d_setup.offset_binary;
         auto* const out = call.out + s.first_item;
         s.direct = dense && place_of(out).kind != memory_kind::ordinary;
-        const auto* in = call.in + begin * item_bytes();
+        const auto* in = call.in + begin * item_bytes(d_options.format);
         if (d_options.format == soft_format::float32) {
             in = converted(s, in, items);
         }
@@ -181,11 +181,6 @@ private:
                  d_packed,
                  call.out + s.first_item);
         }
-    }
-
-    std::size_t item_bytes() const
-    {
-        return d_options.format == soft_format::float32 ? sizeof(float) : 1;
     }
 
     const viterbi_options d_options;

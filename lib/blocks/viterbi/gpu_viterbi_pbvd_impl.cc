@@ -17,11 +17,6 @@ namespace gr::gpufec {
 
 namespace {
 
-std::size_t item_size(soft_format format)
-{
-    return format == soft_format::float32 ? sizeof(float) : 1;
-}
-
 viterbi_options decoder_options(const gpu_viterbi_pbvd_options& given)
 {
     const auto [code, ends] = conv_code_of(given.constraint_length,
@@ -69,10 +64,10 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
                                              double status_period_s,
                                              port_memory io)
     : gr::block("gpu_viterbi_pbvd",
-                input_port(io, item_size(options.format)),
+                input_port(io, item_bytes(options.format)),
                 output_port(io, sizeof(std::uint8_t))),
       decoder_block(
-          item_size(options.format), sizeof(std::uint8_t), io, options.devices[0]),
+          item_bytes(options.format), sizeof(std::uint8_t), io, options.devices[0]),
       d_options(options),
       d_packed(packed_output),
       d_ber_key(pmt::mp("viterbi_ber")),
