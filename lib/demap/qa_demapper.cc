@@ -36,30 +36,6 @@ const std::vector<tested> some = {
     { "128apsk", "135/180" }, { "256apsk", "20/30" },
 };
 
-using floats = std::vector<std::complex<float>>;
-
-struct sent {
-    std::vector<unsigned> labels;
-    floats symbols;
-};
-
-sent transmit(const constellation& c,
-              std::size_t count,
-              double esn0_db,
-              double amplitude,
-              unsigned seed)
-{
-    std::mt19937 random(seed);
-    std::normal_distribution<double> noise(0, std::sqrt(std::pow(10, -esn0_db / 10) / 2));
-    sent made;
-    for (std::size_t s = 0; s < count; ++s) {
-        made.labels.push_back(random() % c.points.size());
-        const std::complex<double> n(noise(random), noise(random));
-        made.symbols.emplace_back(amplitude * (c.points[made.labels.back()] + n));
-    }
-    return made;
-}
-
 void compare(const constellation& c,
              method how,
              symbol_format format,
@@ -83,7 +59,7 @@ void compare(const constellation& c,
 struct impairment {
     const char* name;
     double max_error_db; // maximum error of the estimated Es/N0
-    std::function<void(floats&, std::mt19937&)> spoil;
+    std::function<void(complexes&, std::mt19937&)> spoil;
 };
 
 std::complex<float> turned(double magnitude, std::mt19937& random)
@@ -96,7 +72,7 @@ std::complex<float> turned(double magnitude, std::mt19937& random)
 // \p magnitude and random phase.
 impairment outliers(const char* name, double magnitude, unsigned count)
 {
-    return { name, 0.75, [=](floats& symbols, std::mt19937& random) {
+    return { name, 0.75, [=](complexes& symbols, std::mt19937& random) {
                 for (unsigned n = 0; n < count; ++n) {
                     symbols[random() % symbols.size()] = turned(magnitude, random);
                 }
@@ -107,7 +83,7 @@ impairment outliers(const char* name, double magnitude, unsigned count)
 // infinite or NaN.
 impairment bad_values(const char* name, float value)
 {
-    return { name, 0.75, [=](floats& symbols, std::mt19937& random) {
+    return { name, 0.75, [=](complexes& symbols, std::mt19937& random) {
                 for (unsigned n = 0; n < 5; ++n) {
                     symbols[random() % symbols.size()] = { value, -value };
                 }
@@ -127,14 +103,14 @@ std::vector<impairment> outlier_impairments()
              // symbols.
              { "every 16th symbol of magnitude 8",
                0.75,
-               [](floats& symbols, std::mt19937& random) {
+               [](complexes& symbols, std::mt19937& random) {
                    for (std::size_t s = 0; s < symbols.size(); s += 16) {
                        symbols[s] = turned(8, random);
                    }
                } },
              { "impulsive noise",
                1.25,
-               [](floats& symbols, std::mt19937& random) {
+               [](complexes& symbols, std::mt19937& random) {
                    std::normal_distribution<float> noise(0, 10 / std::sqrt(2.0f));
                    for (auto& x : symbols) {
                        if (random() % 100 == 0) {
@@ -144,7 +120,7 @@ std::vector<impairment> outlier_impairments()
                } },
              { "tone in 1 % of the frame",
                0.75,
-               [](floats& symbols, std::mt19937& random) {
+               [](complexes& symbols, std::mt19937& random) {
                    const auto tone = turned(10, random);
                    const auto first = random() % (symbols.size() * 9 / 10);
                    for (std::size_t s = 0; s < symbols.size() / 100; ++s) {
@@ -153,7 +129,7 @@ std::vector<impairment> outlier_impairments()
                } },
              { "zeros in a third of the frame",
                0.75,
-               [](floats& symbols, std::mt19937& random) {
+               [](complexes& symbols, std::mt19937& random) {
                    const auto first = random() % (symbols.size() / 2);
                    std::fill_n(symbols.begin() + first, symbols.size() / 3, 0.0f);
                } } };
@@ -194,7 +170,7 @@ std::size_t wrong_bits(const constellation& c,
 }
 
 // Scales real and imaginary parts and clamps them to int16; NaN becomes 0.
-std::vector<std::int16_t> to_int16(const floats& symbols, float scale)
+std::vector<std::int16_t> to_int16(const complexes& symbols, float scale)
 {
     const auto part = [=](float x) {
         return std::int16_t(std::isnan(x) ? 0
@@ -208,7 +184,7 @@ std::vector<std::int16_t> to_int16(const floats& symbols, float scale)
     return parts;
 }
 
-std::vector<signed char> to_int8(const floats& symbols, float scale)
+std::vector<signed char> to_int8(const complexes& symbols, float scale)
 {
     std::vector<signed char> parts;
     for (const auto x : to_int16(symbols, scale)) {
@@ -519,7 +495,7 @@ TEST(Demapper, ImpairedFrames_DemapAsReference)
         const auto c = make_constellation(m.name, m.rate);
         const double esn0_db = c.bits == 2 ? 0 : 3.0 * c.bits;
         const std::size_t count = 2503;
-        std::vector<floats> frames;
+        std::vector<complexes> frames;
         for (const auto& i : outlier_impairments()) {
             frames.push_back(transmit(c, count, esn0_db, 1, ++seed).symbols);
             std::mt19937 random(seed);

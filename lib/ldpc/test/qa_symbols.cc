@@ -20,8 +20,10 @@
 
 using namespace gr::gpufec;
 using namespace gr::gpufec::ldpc;
+using demap::complexes;
 using demap::method;
 using demap::symbol_format;
+using demap::transmit;
 
 namespace {
 
@@ -29,8 +31,6 @@ namespace {
     if (find_cuda_devices().devices.empty()) {                             \
         GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing; \
     }
-
-using complexes = std::vector<std::complex<float>>;
 
 #ifdef GPUFEC_EMULATED
 constexpr bool emulated = true;
@@ -44,22 +44,6 @@ struct sent_frame {
     std::uint32_t bits;
     std::vector<std::uint8_t> bytes; // the frame's symbols in the input format
 };
-
-complexes transmit(const demap::constellation& c,
-                   std::size_t count,
-                   double esn0_db,
-                   double amplitude,
-                   unsigned seed)
-{
-    std::mt19937 random(seed);
-    std::normal_distribution<double> noise(0, std::sqrt(std::pow(10, -esn0_db / 10) / 2));
-    complexes made;
-    for (std::size_t s = 0; s < count; ++s) {
-        const std::complex<double> n(noise(random), noise(random));
-        made.emplace_back(amplitude * (c.points[random() % c.points.size()] + n));
-    }
-    return made;
-}
 
 template <class Part>
 std::vector<std::uint8_t> bytes_of(const complexes& symbols, double scale)
@@ -203,7 +187,7 @@ TEST(Symbols, EveryConstellation_DemapsAsReference)
             // Only the first of these numbers of symbols is a multiple of the vector
             // length.
             for (const auto count : { 400u, 301u + i % 3 }) {
-                const auto sent = transmit(c, count, esn0_db, 0.7, ++seed);
+                const auto sent = transmit(c, count, esn0_db, 0.7, ++seed).symbols;
                 frames.push_back(
                     { i,
                       seed % 3 ? demap::estimated : demap::level_of(esn0_db - 1),
@@ -226,7 +210,7 @@ TEST(Symbols, ExtremeSymbols_DemapAsReference)
                             method::max_log);
     std::vector<sent_frame> frames;
     for (unsigned i = 0; i < s.constellations.size(); ++i) {
-        const auto good = transmit(s.constellations[i], 310, 10, 1, 1);
+        const auto good = transmit(s.constellations[i], 310, 10, 1, 1).symbols;
         for (const auto& b : demap::bad_symbols(good)) {
             for (const auto level : { int(demap::estimated), 20 }) {
                 frames.push_back({ i,
@@ -269,7 +253,8 @@ TEST(Symbols, ImpairedFrames_DemapAsReference)
                     continue; // for integers, only the conversion differs
                 }
                 const auto good =
-                    transmit(c, count, c.bits == 2 ? 0 : 3.0 * c.bits, 1, count + i);
+                    transmit(c, count, c.bits == 2 ? 0 : 3.0 * c.bits, 1, count + i)
+                        .symbols;
                 std::vector<complexes> bad(9, good);
                 bad[1][count / 2] = 30;
                 bad[2][count / 3] = { 0, -1e6f };
@@ -310,7 +295,7 @@ TEST(Symbols, EveryPrecision_DemapsAsReference)
                       demap::estimated,
                       count * s.constellations[i].bits,
                       in_format(symbol_format::float32,
-                                transmit(s.constellations[i], count, 5, 1, count),
+                                transmit(s.constellations[i], count, 5, 1, count).symbols,
                                 1) });
             }
         }
@@ -336,7 +321,7 @@ TEST(Symbols, MoreLevelsThanTables_DemapAsReference)
                                f < 6 ? demap::level_of(db) : demap::estimated,
                                100 * c.bits,
                                in_format(symbol_format::float32,
-                                         transmit(c, 100, db, 2, 10 * step + f),
+                                         transmit(c, 100, db, 2, 10 * step + f).symbols,
                                          1) });
         }
         compare(s, frames, demapper);
