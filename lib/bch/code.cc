@@ -93,7 +93,8 @@ const std::vector<known_size>& known_sizes()
           "vl-snr short sf2",
           short_field,
           { { "1/5", 2680, 12 }, { "11/45", 3960, 12 } } },
-        // EN 302 755, table 6: codes of DVB-S2, rates 1/2 to 5/6 and 1/4 to 5/6.
+        // EN 302 755, table 6: the codes of DVB-S2 with rates 1/2 to 5/6 for normal
+        // frames and 1/4 to 5/6 for short frames.
         { "dvbt2", "normal", normal_field, { &s2_normal[3], &s2_normal[9] } },
         { "dvbt2", "short", short_field, { &s2_short[0], &s2_short[9] } },
     };
@@ -129,7 +130,7 @@ known_size size_of(const std::string& standard, const std::string& frame_size)
             return found;
         }
     }
-    throw std::logic_error(standard + " has no " + frame_size);
+    throw std::logic_error(standard + " has no frame size " + frame_size);
 }
 
 // Returns the generator polynomial: the product of (x − alpha^e) over all distinct

@@ -193,8 +193,9 @@ unsigned reed_solomon_syndromes::compute(const std::uint8_t* frame,
     return wrong;
 }
 
-// The difference of a received word and the codeword of its message has the syndromes of
-// the received word, and is nonzero only in the parity symbols.
+// Computes the syndromes of each received word from the difference between the word and
+// the codeword of its message. The difference has the same syndromes as the word, and is
+// nonzero only in the parity symbols.
 unsigned reed_solomon_syndromes::compute_from_parity(const std::uint8_t* frame,
                                                      values& syndromes) const
 {

@@ -167,7 +167,7 @@ private:
             const auto last = dash == std::string::npos
                                   ? first
                                   : number(words[i].substr(dash + 1),
-                                           "the last of a range",
+                                           "the last position of a range",
                                            first,
                                            ldpc_code::max_bits - 1);
             for (auto p = first; p <= last; ++p) {

@@ -420,9 +420,9 @@ private:
         return simd::add(x, simd::all(bias));
     }
 
-    // Updates a layer. All edges read the posteriors from before the layer. If several
-    // edges share a group, one of them writes the group's posteriors, and the changes by
-    // the others are added afterwards.
+    // Updates a layer. All edges read the posteriors as they were before the layer. If
+    // several edges share a group, one edge writes the group's posteriors, and the
+    // changes by the other edges are added afterwards.
     template <unsigned Degree>
     void decode_checks(const layer& l, bool first)
     {

@@ -190,9 +190,9 @@ private:
     using declining = arithmetic::declining;
     vec after(vec m, vec next, float twice) const
     {
-        // \c near exceeds 1 only if m does, because \c next is otherwise below m by at
-        // most the offset. In that case x exceeds 1, and the result is 1 whether or not
-        // \c near is clamped.
+        // \c near is not clamped to 1. It exceeds 1 only if m exceeds 1: for smaller m,
+        // \c next is below m by at most the offset. If \c near exceeds 1, x also exceeds
+        // 1, and the result is 1 with or without clamping.
         const vec near = larger(0.5f - (next - m) * d_decline, vec{});
         const vec x = m * d_normalization - twice * near;
         return larger(smaller(x, vec{} + 1.0f), vec{});

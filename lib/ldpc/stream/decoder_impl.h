@@ -216,7 +216,7 @@ private:
     ldpc_options d_options;
     std::optional<frame_status> d_status;
     // The codeword and the LLRs of the frame whose output is being pulled, if the options
-    // keep them.
+    // keep_codeword and keep_soft are set.
     std::vector<std::uint8_t> d_codeword;
     std::vector<std::int8_t> d_llrs;
 

@@ -519,7 +519,8 @@ TEST(ldpc_cpu, EveryCode_DecodesNearItsThreshold)
     }
 }
 
-// With the offset of their rate, 1/4 nat, the decoder would lose 12 and 17 of 64 frames.
+// With the offset of the codes' rate, 1/4 nat, 12 of 64 frames of rate 4/15 and 17 of 64
+// frames of rate 14/45 would fail.
 TEST(ldpc_cpu, CodesThatNeedALargerOffset_LoseFewFramesAtTheirThresholds)
 {
     struct point {

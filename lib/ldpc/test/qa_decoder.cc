@@ -250,8 +250,8 @@ TEST(ldpc_decoder, PartialBatch_IsSubmittedAfterMaxLatency)
     EXPECT_EQ(out, qa::pack(frames[0].bits, frames[0].bits.size()));
 }
 
-// A thread decodes these codewords one at a time, so that the default batch need not fill
-// the lanes of a vector.
+// A thread decodes DVB-S2 codewords in int8 one at a time, so that the default batch need
+// not fill the lanes of a vector.
 TEST(ldpc_decoder, SingleCodewordKernel_HasSmallDefaultBatch)
 {
     const auto batch = [](auto&& change) {

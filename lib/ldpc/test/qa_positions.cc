@@ -422,7 +422,7 @@ TEST(ldpc_positions, CommentsPaddingAndLineEnds_AreIgnored)
         each_line([](unsigned i, const std::string& l) {
             return (i % 40 ? "" : " # part " + std::to_string(i) + "\n") + l + "\n";
         }),
-        // A file without padding that ends with a comment, as AFF3CT writes it.
+        // A file in the form that AFF3CT writes: no padding, and a comment at the end.
         qa::alist_of(known) +
             "\n# Positions of the information bits in the codewords:\n2\n5 7\n",
     };

@@ -86,7 +86,7 @@ struct decoded {
     std::vector<std::int8_t> llrs; // empty if the setup has no soft output
 };
 
-//! Returns the soft-output factor of frame \p i of a batch. Scales and signs vary.
+//! Returns the soft-output factor of a batch's frame \p i. Scale and sign depend on i.
 inline float soft_factor_of(std::uint32_t i)
 {
     constexpr float factors[] = { 1, -1, 0.5f, 2.0f / 3, -3.7f };

@@ -252,7 +252,7 @@ private:
                  d_own_state + layer * check_record::layer_words,
                  std::forward<Use>(use));
     }
-    // The same function for a record whose address in device memory is \p outside.
+    // Overload for a record whose address in device memory is \p outside.
     template <class Use>
     __device__ void at_layer(unsigned layer, std::uint32_t* outside, Use&& use) const
     {

@@ -111,7 +111,7 @@ public:
     static constexpr unsigned threads = block_threads::count;
     static constexpr unsigned max_shared = chain_max_shared(MessageEdges);
     static constexpr unsigned max_deferred = chain_max_deferred(MessageEdges);
-    // Posteriors are read early where enough registers are free.
+    // Largest number of posteriors that are read early; 0 if registers are too few.
     static constexpr unsigned max_early =
         External && Ahead && Chains == 1 ? MessageEdges : 0;
     __host__ __device__ static constexpr unsigned parity_words(unsigned q)
@@ -541,8 +541,8 @@ private:
     // Returns the codewords in the bit mask \p candidates that satisfy every check.
     __device__ unsigned satisfied(unsigned candidates) const;
 
-    // Returns the number of violated checks. For two codewords per block, the halves of
-    // the word have their numbers.
+    // Returns the number of violated checks. With two codewords per block, each half of
+    // the word has the number of one codeword.
     __device__ std::uint32_t count_violated();
 
     // Writes the decisions of codeword w, first bit most significant.
