@@ -102,7 +102,7 @@ parity_solver::make(unsigned n,
     const std::size_t words = (s.d_put_off.size() + 63) / 64;
     std::vector<std::uint32_t> row_of(n, 0);
     std::vector<std::uint64_t> sums((s.d_steps.size() + s.d_put_off.size() + 1) * words);
-    std::uint32_t rows = 1; // row 0 is the empty sum and stands for known bits
+    std::uint32_t rows = 1; // row 0 is the empty sum, which known bits use
     for (std::size_t i = 0; i < s.d_put_off.size(); ++i) {
         row_of[s.d_put_off[i]] = rows;
         sums[rows++ * words + i / 64] = std::uint64_t(1) << i % 64;

@@ -21,8 +21,8 @@ namespace gr::gpufec::ldpc {
 class parity_solver
 {
 public:
-    //! Returns a solver, or no value if the unknown bits do not follow from the others or
-    //! if more than \p most bits would have to be put off.
+    //! Returns a solver, or no value if the other bits do not determine the unknown bits
+    //! or if more than \p most bits would have to be put off.
     static std::optional<parity_solver>
     make(unsigned n,
          const std::vector<std::vector<std::uint32_t>>& checks,

@@ -355,9 +355,9 @@ private:
     }
 
     // Runs action() while `stand_in` replaces the posterior of the last parity bit. In
-    // the layer of the code's first check, all checks except that one have an edge to a
-    // bit of the last parity group. With a stand-in that does not affect the first check,
-    // the whole layer is processed as if the first check also had such an edge.
+    // the layer of the code's first check, every other check has an edge to a bit of the
+    // last parity group. With a stand-in that does not affect the first check, the whole
+    // layer is processed as if the first check also had an edge to this group.
     template <class Action>
     void without_bit_before_first(posterior stand_in, Action&& action)
     {

@@ -306,7 +306,7 @@ add_deferred(std::uint32_t head, unsigned deferred, Wait&& wait, Sum&& sum, Set&
                 set(e, sum(e));
             }
         }
-    } else { // all deferred edges lead to different groups
+    } else { // no two deferred edges use the same group
         Value sums[MaxDeferred];
 #pragma unroll
         for (unsigned e = 0; e < MaxDeferred; ++e) {

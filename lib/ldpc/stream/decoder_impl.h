@@ -98,9 +98,9 @@ private:
 
     // Returns whether the frames of the batch that is being filled are stored in the
     // caller's format. Symbols are always stored in this format. Channel values are
-    // stored in it if four conditions hold. All earlier batches were stored in it. The
-    // decoder runs on a device with memory for the conversion. All bits of all codes are
-    // sent. The values have no more bytes than quantised values.
+    // stored in it if all earlier batches were, the decoder runs on a device with memory
+    // for the conversion, all bits of all codes are sent, and the values have no more
+    // bytes than quantised values.
     bool stays_in_caller_format();
 
     // Returns the number of items that are pushed for a frame.

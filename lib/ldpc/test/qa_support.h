@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Helpers of the LDPC tests: random codewords with noise, batches of them, and codes from
- * alist files. */
+/* Helpers of the LDPC tests: random codewords with noise, decoding of batches, and codes
+ * from alist files. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_TEST_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_LDPC_TEST_QA_SUPPORT_H

@@ -34,7 +34,7 @@ constexpr unsigned warps = group / 32; // number of whole warps among the thread
                                        // chain
 constexpr unsigned flag_words = 4;
 constexpr std::uint32_t sign = 0x80000000u;
-constexpr float missing = 1e38f; // magnitude in place of an edge that a layer lacks
+constexpr float missing = 1e38f; // magnitude of a missing edge of a layer
 
 __device__ inline std::uint32_t bits(float x) { return __float_as_uint(x); }
 __device__ inline float value_of(std::uint32_t x) { return __uint_as_float(x); }

@@ -388,7 +388,7 @@ private:
         if (barrier) {
             __syncthreads();
         }
-        // Units lack edges only if their degree was padded to Degree.
+        // A unit has missing edges only if its degree was padded to Degree.
         constexpr bool filled =
             !Kind::leaf && padded_degree(Degree - 1) == Degree && Degree != 32;
         half2 t[Degree];
