@@ -123,7 +123,6 @@ known_size size_of(const std::string& standard, const std::string& frame_size)
             auto found = size;
             if (standard == "dvbs2x" &&
                 (frame_size == "normal" || frame_size == "short")) {
-                // DVB-S2X includes all codes of DVB-S2.
                 const auto more = size_of("dvbs2", frame_size).codes;
                 found.codes.insert(found.codes.end(), more.begin(), more.end());
             }

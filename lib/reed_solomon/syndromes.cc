@@ -118,7 +118,8 @@ void reed_solomon_syndromes::make_constants()
     const auto roots = (d_code.parity() + per_pass - 1) / per_pass * per_pass;
     const auto gfni = reed_solomon::gfni_elements(d_field);
     for (unsigned root = 0; root < roots; ++root) {
-        // Exponent of beta. Roots beyond those of the code complete the last pass.
+        // Exponent of beta. If the code's roots do not fill the last pass, further powers
+        // of alpha do.
         const auto exponent = d_code.root_step() * (d_code.first_root() + root);
         const auto product = [&](unsigned byte) {
             const auto factor = d_field.power(exponent * positions);

@@ -335,7 +335,7 @@ void ldpc_code::tables::place_message()
                value,
                "entry " + std::to_string(fault - wanted.begin()) + ", position " +
                    std::to_string(*fault) + ", cannot be a message bit of " + name +
-                   ": it follows from the entries before it");
+                   ": the preceding entries determine this bit");
     }
 }
 

@@ -165,7 +165,6 @@ void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
     const auto& t = *d_code.d_tables;
     const unsigned q = t.rows;
     constexpr unsigned last = row_words - 1, tail = circulant_bits - 64 * last;
-    // Mask of the used bits of a row's last word.
     constexpr auto used_bits = ~(~std::uint64_t(0) >> tail);
     std::vector<row> rows((q + 63) / 64 * 64, row{});
     const auto* added = d_circulants.data();

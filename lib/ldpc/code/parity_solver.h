@@ -48,7 +48,8 @@ private:
     //! The remaining checks, which no step uses. The bits of remaining check i are in
     //! d_left_bits, from index d_left_begin[i] to index d_left_begin[i + 1] − 1.
     std::vector<std::uint32_t> d_left_begin, d_left_bits;
-    std::size_t d_left_words = 0; //!< number of words with a flag per remaining check
+    std::size_t d_left_words = 0; //!< number of words that hold one flag per remaining
+                                  //!< check
     //! For each bit that was put off, d_left_words words of flags. They mark the
     //! remaining checks whose sum is the bit.
     std::vector<std::uint64_t> d_inverse;

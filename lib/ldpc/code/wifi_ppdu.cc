@@ -21,7 +21,6 @@ using count = std::uint64_t;
 count divided_up(count x, count by) { return (x + by - 1) / by; }
 count difference(count x, count y) { return x > y ? x - y : 0; }
 
-// A code rate as a fraction.
 struct fraction {
     count over, under;
 

@@ -572,7 +572,7 @@ private:
         return g.values[g.place(bit < message ? bit % size : p / d_code.q)] < bias;
     }
 
-    // Returns sixteen posteriors' decisions, the first in the lowest bit.
+    // Returns the decisions of sixteen posteriors, the first in the lowest bit.
     static std::uint64_t ones(const posterior* p)
     {
         using v = simd_128;

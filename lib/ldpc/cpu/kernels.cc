@@ -301,7 +301,6 @@ private:
     static constexpr unsigned group = lanes < 16 ? lanes : 16;
     static_assert(lanes % group == 0, "");
 
-    // Loads sixteen bytes of each lane.
     static void load_16(const input* const* from, std::uint32_t i, vec* to)
     {
         alignas(64) std::int8_t rows[16][lanes];

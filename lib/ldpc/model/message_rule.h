@@ -112,7 +112,7 @@ message_rule make_message_rule(const ldpc_code& code,
 //! Float: the magnitude that replaces the |t| of a missing edge; larger than all others.
 constexpr float no_message = 3.4e38f;
 
-//! Float: the bits of a magnitude that are stored.
+//! Float: mask of the stored bits of a magnitude.
 constexpr std::uint32_t kept_bits = 0xffffff00u;
 
 //! Float: magnitudes of a check's messages, for the edge that alone has the smallest |t|

@@ -130,7 +130,7 @@ private:
                                   std::size_t n,
                                   std::size_t count);
 
-    // Returns where a slot stores input in the caller's format.
+    // Returns the address at which a slot stores input in the caller's format.
     std::byte* caller_format_of(const slot& s) const
     {
         return s.input + d_pipeline->active().limits().table_bytes;
@@ -226,7 +226,7 @@ private:
     // The frames of each batch in flight, oldest batch first.
     std::deque<std::vector<ldpc::frame_batch::frame>> d_batches;
 
-    frame_kind d_next;                // kind of frames that have not begun
+    frame_kind d_next;                // kind selected for the next frame
     frame_kind d_kind;                // kind of the frame that is being pushed
     std::size_t d_have = 0;           // number of items of that frame so far
     std::vector<std::byte> d_partial; // items of that frame, in the caller's format

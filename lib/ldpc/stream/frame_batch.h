@@ -94,8 +94,8 @@ public:
         }
     }
 
-    //! Returns the job of these frames, and writes their tables to \p input, the input
-    //! of the slot.
+    //! Returns the job of the batch, and writes the tables of its frames to \p input, the
+    //! input of the slot.
     job make_job(std::byte* input) const;
 
     //! Returns the frames, and empties the batch.

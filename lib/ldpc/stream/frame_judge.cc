@@ -566,8 +566,7 @@ void frame_judge::say_none()
     const std::string checks =
         !of_symbols()
             ? "check the code, its rate, soft_input, where frames begin, and the order "
-              "of "
-              "bits"
+              "of bits"
             : "check the MODCOD (constellation and rate), frame_size and soft_input, "
               "where frames begin, that PLHEADERs and pilots are removed and the PL "
               "scrambling is undone, and the carrier's phase";

@@ -42,7 +42,7 @@ public:
                 const decoder_hooks& hooks,
                 const std::vector<demap::constellation>& constellations = {});
 
-    //! Sets code and constellation of the next items.
+    //! Sets the indices of the code and constellation of the next items.
     void select(unsigned code, unsigned constellation = 0);
     void look_at(const void* items, std::size_t first, std::size_t count) override;
     //! Discards the items of a frame that is not complete.

@@ -159,8 +159,8 @@ private:
         d_status = {};
     }
 
-    // Gathers decoded bits, and returns whether those of a PPDU are complete. The bits of
-    // dropped PPDUs are discarded.
+    // Gathers decoded bits, and returns whether a PPDU is complete. The bits of dropped
+    // PPDUs are discarded.
     bool complete()
     {
         while (!d_dropped.empty() && d_dropped.front().before == d_before_pulled) {

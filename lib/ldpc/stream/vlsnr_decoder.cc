@@ -179,7 +179,7 @@ private:
     std::vector<demap::constellation> d_constellations;
     std::deque<demap::vlsnr_demapper> d_demappers; // one per constellation
     std::unique_ptr<frame_judge> d_judge;          // nullptr if the input is not checked
-    frame_kind d_next;                             // kind of frames that have not begun
+    frame_kind d_next;                             // kind selected for the next frame
     frame_kind d_kind;                    // kind of the frame that is being pushed
     bool d_begun = false;                 // whether this frame has begun
     std::vector<std::int8_t> d_llrs;      // LLRs of that frame

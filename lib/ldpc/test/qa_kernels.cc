@@ -230,7 +230,7 @@ std::vector<kernel_case> dvbs2_cases(maker make)
 std::vector<kernel_case> int8_cases(maker make)
 {
     auto cases = dvbs2_cases(make);
-    // These codes have irregular layers; those of the first code are in two chains.
+    // These codes have irregular layers. The first code has two chains of layers.
     cases.push_back(standard_case(make, "dvbs2x", "normal", "13/45"));
     cases.push_back(standard_case(make, "dvbs2x", "short", "7/15"));
     return cases;

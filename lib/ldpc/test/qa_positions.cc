@@ -269,12 +269,10 @@ TEST(ldpc_positions, DependentMessagePosition_ErrorNamesPosition)
     // Bits 0, 2, 4 and 6 form a check, so that the last of them follows from the others.
     EXPECT_EQ(refusal(code, positions{ 0, 2, 4, 6 }),
               "message_positions is a list of 4: entry 3, position 6, cannot be a "
-              "message bit of "
-              "test: it follows from the entries before it");
+              "message bit of test: the preceding entries determine this bit");
     EXPECT_EQ(refusal(code, positions{ 6, 4, 2, 0 }),
               "message_positions is a list of 4: entry 3, position 0, cannot be a "
-              "message bit of "
-              "test: it follows from the entries before it");
+              "message bit of test: the preceding entries determine this bit");
     EXPECT_EQ(refusal(code, positions{ 0, 2, 4, 7 }),
               "message_positions[3] is 7: allowed are 0 to 6");
     EXPECT_EQ(refusal(code, positions{ 0, 2, 0, 5 }),
@@ -372,7 +370,7 @@ TEST(ldpc_positions, ParityCheckMatrix_CausesNoWarning)
         expect_none(qa::regular_alist(96, 80, seed));
         expect_none(qa::regular_alist(2048, 384, seed));
     }
-    // Low-density generator matrices: an identity beside columns of few ones.
+    // Low-density generator matrices: an identity matrix beside columns with few ones.
     for (const unsigned m : { 8u, 20u, 50u, 500u }) {
         for (const bool in_front : { true, false }) {
             expect_none(

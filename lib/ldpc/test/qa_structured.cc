@@ -58,7 +58,7 @@ ldpc_code base_matrix(const std::string& text)
     return ldpc_code::from_base_matrix(stream, "test");
 }
 
-// Returns the error with which \p action is refused, or "" if it is not refused.
+// Returns the message of the std::invalid_argument that \p action throws, or "".
 template <class Action>
 std::string refusal(Action&& action)
 {

@@ -424,8 +424,8 @@ private:
     // sign bit.
     __device__ std::uint32_t message_sum(unsigned i) const;
 
-    // Calls use() with the parity of the thread's check, in the sign bit, in each layer
-    // from \p first to \p end − 1.
+    // For each layer from \p first to \p end − 1, calls use() with the parity of the
+    // thread's check in the sign bit.
     template <class Use>
     __device__ void
     each_sum(unsigned first, unsigned end, float& parity_before, Use&& use) const;

@@ -73,8 +73,8 @@ struct rule_in_registers {
     }
 };
 
-// Returns four words with posteriors in both halves. The lower halves are for the channel
-// values in the bytes of \p x, the upper halves for those in the bytes of \p y.
+// Converts channel values to four words with posteriors in both halves. Byte i of \p x
+// becomes the lower half of word i, and byte i of \p y becomes the upper half.
 __device__ inline uint4
 four_posteriors(const constants& c, std::uint32_t x, std::uint32_t y)
 {

@@ -508,8 +508,8 @@ private:
                    : *d_after;
     }
 
-    // Calls use() with the parity of the thread's check, in the sign bits, in each of the
-    // chain's layers from \p first to \p end − 1.
+    // For each of the chain's layers from \p first to \p end − 1, calls use() with the
+    // parity of the thread's check in the sign bits.
     template <class Use>
     __device__ void
     each_sum(unsigned first, unsigned end, std::uint32_t& before, Use&& use) const;

@@ -138,8 +138,8 @@ struct messages {
         return word << (few ? 8 : 15);
     }
 
-    // first() is the magnitude of the messages to all edges except the one with min1,
-    // and second() is that of the message to the edge with min1.
+    // second() returns the magnitude of the message to the edge with min1, and first()
+    // returns the magnitude of the messages to all other edges.
     __device__ half2 first(const constants& k) const
     {
         return __hsub2(value_of(__byte_perm(word[parts], k.halves, 0x4140)), all(0.5f));

@@ -22,7 +22,7 @@ namespace symbols {
 
 constexpr unsigned max_tables = 64;
 
-// The state of a frame between the kernels.
+// State of a frame that is passed from kernel to kernel.
 struct frame_state {
     demap::integer_rule integers;
     std::uint32_t done;

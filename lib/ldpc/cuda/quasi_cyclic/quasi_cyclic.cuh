@@ -474,8 +474,8 @@ private:
         return get_shared_vector(shared_begin() + 4 * word + 16 * two);
     }
 
-    // Calls use() with the parity of the thread's check, in the sign bits, for each unit
-    // of a run.
+    // For each unit of a run, calls use() with the parity of the thread's check in the
+    // sign bits.
     template <class Use>
     __device__ void each_sum(const run_of_units& run, place at, Use&& use) const;
     __device__ static unsigned units_of(const run_of_units& run)

@@ -77,8 +77,8 @@ struct kind {
     static constexpr unsigned degree = Degree;
     static constexpr bool leaf = Leaf;
     static constexpr unsigned number = Degree | Leaf << 6;
-    static constexpr unsigned edges = Degree - Leaf; // edges whose posteriors are
-                                                     // updated: all but that to a leaf
+    // Number of edges whose posteriors are updated: all edges except the edge to a leaf.
+    static constexpr unsigned edges = Degree - Leaf;
     // Number of words of a unit in the table.
     static constexpr unsigned words = (2 * Degree + 3) / 4 * 4;
 };
