@@ -114,8 +114,8 @@ std::string size_named(const std::string& standard, const std::string& name)
                       "allowed with " + standard + " are");
 }
 
-// Returns the codes of a frame size. Both names are spelled as standards() and
-// frame_sizes() return them.
+// Returns the codes of a frame size. \p standard is a result of standards(), and
+// \p frame_size is a result of frame_sizes().
 known_size size_of(const std::string& standard, const std::string& frame_size)
 {
     for (const auto& size : known_sizes()) {

@@ -119,7 +119,7 @@ void reed_solomon_syndromes::make_constants()
     const auto gfni = reed_solomon::gfni_elements(d_field);
     for (unsigned root = 0; root < roots; ++root) {
         // Exponent of beta. If the code's roots do not fill the last pass, further powers
-        // of alpha do.
+        // of alpha fill it.
         const auto exponent = d_code.root_step() * (d_code.first_root() + root);
         const auto product = [&](unsigned byte) {
             const auto factor = d_field.power(exponent * positions);

@@ -138,7 +138,7 @@ struct float_arithmetic {
 
 #ifdef __aarch64__
     // Each function is one instruction. The results differ from the comparisons below
-    // only if b is NaN or both are zeros of different sign. Neither case occurs.
+    // only if b is NaN or if a and b are zeros of different sign. Neither case occurs.
     static vec smaller(vec a, vec b) { return vec(vminnmq_f32(a, b)); }
     static vec larger(vec a, vec b) { return vec(vmaxnmq_f32(a, b)); }
     static vec magnitude(vec t) { return vec(vabsq_f32(t)); }

@@ -277,8 +277,7 @@ private:
         }
     }
 
-    // Returns a pointer that is \p units units of \p words words ahead, in one
-    // instruction.
+    // Returns \p from advanced by \p units · \p words words, computed in one instruction.
     template <class T>
     __device__ static T* ahead(T* from, unsigned units, unsigned words)
     {
@@ -448,7 +447,7 @@ private:
         unstructured_table::step step, next;
     };
 
-    // Processes successive steps that have one degree.
+    // Processes successive steps of the same degree.
     template <unsigned Degree>
     __device__ void steps(upcoming& c, fetched& f)
     {
@@ -573,7 +572,8 @@ private:
         return d_flags[1];
     }
 
-    // Writes the decisions of codeword w, first bit most significant, a word per warp.
+    // Writes the decisions of codeword w, first bit most significant. Each warp writes
+    // one word at a time.
     __device__ void write_decisions(unsigned w, std::uint8_t* output) const
     {
         const unsigned out_bits = d_args.stop.out_bits;

@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks the options of a stream decoder, and makes the setup and the sizes of its
- * batches. */
+/* Checks the options of a stream decoder, and computes its setup and batch sizes. */
 
 #include "common/refuse.h"
 #include "ldpc/stream/traits.h"

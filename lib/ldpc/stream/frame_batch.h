@@ -37,7 +37,7 @@ public:
     std::size_t size() const { return d_frames.size(); }
     bool full() const { return size() == d_limits.work_items; }
 
-    //! Adds a frame, and returns the offset of its values in the slot's input.
+    //! Adds a frame, and returns the offset in bytes of its values in the slot's input.
     std::size_t add(unsigned code, float soft_factor)
     {
         const auto at = d_input;

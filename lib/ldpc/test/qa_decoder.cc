@@ -62,8 +62,8 @@ TEST(ldpc_decoder, FramesOfSeveralCodes_Decode)
     }
 }
 
-// Message bits leave the decoder in the order of the message positions, even if the host
-// must gather them from the codeword.
+// The decoder outputs message bits in the order of the message positions, even if the
+// host must gather them from the codeword.
 TEST(ldpc_decoder, MessagePositionsInAnyOrder_MessageIsInThatOrder)
 {
     std::mt19937 random(5);

@@ -293,7 +293,7 @@ std::vector<kernel_case> unstructured_cases()
     cases.push_back(standard_case(make, "ccsds_c2", "8160", "7/8"));
     cases.push_back(standard_case(make, "wifi", "1944", "5/6", false));
     cases.push_back(standard_case(make, "wifi", "1296", "3/4", false));
-    // The following codes have checks of many degrees; those of NR also have punctured
+    // The following codes have checks of many degrees. The NR codes also have punctured
     // bits.
     cases.push_back(standard_case(make, "nr", "bg2 z13", "10/30"));
     cases.push_back(standard_case(make, "dvbs2x", "short", "4/15"));

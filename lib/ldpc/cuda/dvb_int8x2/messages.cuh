@@ -27,10 +27,10 @@ struct messages {
     // The bits of up to four edges fit in a byte per check. The decisions are then in the
     // highest bits of the magnitudes' bytes, because a magnitude needs only six bits.
     static constexpr bool few = Edges <= 4;
-    // 32-bit words per layer.
+    // Number of 32-bit words per layer.
     static constexpr unsigned layer_words = few ? Pitch * 3 / 2 : words * Pitch;
-    // Number of words per vector. The vectors of all threads come first, then their last
-    // words.
+    // Number of words per vector. In a layer, the vectors of all threads precede the last
+    // words of all threads.
     static constexpr unsigned width = few              ? 1
                                       : words % 4 == 0 ? 4
                                       : words % 2 == 0 ? 2
