@@ -353,8 +353,8 @@ const parity_solver& ldpc_code::tables::solver() const
         if (!made) {
             refuse("code",
                    name,
-                   "its " + std::to_string(unknown.size()) +
-                       " parity bits do not follow from the message");
+                   "the message does not determine its " +
+                       std::to_string(unknown.size()) + " parity bits");
         }
         d_solver = std::make_shared<const parity_solver>(std::move(*made));
     }

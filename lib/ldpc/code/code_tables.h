@@ -98,7 +98,7 @@ struct ldpc_code::tables {
     //! positions, message positions and the form of encoding.
     void complete();
     //! Returns the solver, and makes it on first use. \throws std::invalid_argument if
-    //! the parity bits do not follow from the message
+    //! the message does not determine the parity bits
     const ldpc::parity_solver& solver() const;
 
 private:

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The implementation class of the stream decoder. decoder.cc has its input and public
- * functions, decoder_output.cc its output. */
+/* The implementation class of the stream decoder. decoder.cc defines the input functions
+ * and the public functions, and decoder_output.cc defines the output functions. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_DECODER_IMPL_H
@@ -228,8 +228,8 @@ private:
 
     frame_kind d_next;                // kind selected for the next frame
     frame_kind d_kind;                // kind of the frame that is being pushed
-    std::size_t d_have = 0;           // number of items of that frame so far
-    std::vector<std::byte> d_partial; // items of that frame, in the caller's format
+    std::size_t d_have = 0;           // number of pushed items of that frame
+    std::vector<std::byte> d_partial; // these items, in the caller's format
     // Quantised sent values of a frame of a punctured or shortened code.
     std::vector<std::byte> d_quantised;
     // For channel values: whether no batch so far was quantised on the host; see

@@ -23,7 +23,7 @@ public:
         // frame, and the parameters of quantisation.
         std::uint32_t caller_format = 0;
         float factor = 0, limit = 0;
-        // For symbols:
+        // Used only for symbols.
         unsigned constellation = 0;
         int level = 0;
     };

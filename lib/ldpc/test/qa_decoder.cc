@@ -364,8 +364,8 @@ TEST(ldpc_decoder, CodeWithoutMessageBits_OutputsOnlyCodewords)
     options.codes = { ldpc_code::from_alist(text, "full rank") };
     options.backend = backend::cpu;
     EXPECT_EQ(refusal(options),
-              "output is message: full rank has no message bits (K = 0), so only "
-              "codeword is allowed");
+              "output is message: full rank has no message bits (K = 0), so the output "
+              "must be codeword");
     options.codeword = true;
     const auto decoder = ldpc_decoder::make(options);
     const std::int8_t values[] = { 3, 1 };

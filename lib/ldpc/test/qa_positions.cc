@@ -266,7 +266,8 @@ TEST(ldpc_positions, MatrixTooLargeToEliminate_AcceptsLists)
 TEST(ldpc_positions, DependentMessagePosition_ErrorNamesPosition)
 {
     const auto code = from_alist(hamming);
-    // Bits 0, 2, 4 and 6 form a check, so that the last of them follows from the others.
+    // Bits 0, 2, 4 and 6 form a check, so that any three of these bits determine the
+    // fourth.
     EXPECT_EQ(refusal(code, positions{ 0, 2, 4, 6 }),
               "message_positions is a list of 4: entry 3, position 6, cannot be a "
               "message bit of test: the preceding entries determine this bit");

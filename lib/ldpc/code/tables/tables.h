@@ -47,8 +47,8 @@ struct nr_table {
 nr_table nr_graph(unsigned graph);
 
 //! ar4ja_theta() and ar4ja_phi() return entries of AR4JA's tables (CCSDS 131.0-B, 7.4.2).
-//! \p k is the permutation, counted from 0, \p quarter is 0 to 3, and \p size is 0 (M =
-//! 128) to 6 (M = 8192).
+//! \p k is the permutation, counted from 0, and \p quarter is 0 to 3. \p size is 0 to 6
+//! for M from 128 to 8192.
 unsigned ar4ja_theta(unsigned k);
 unsigned ar4ja_phi(unsigned quarter, unsigned k, unsigned size);
 

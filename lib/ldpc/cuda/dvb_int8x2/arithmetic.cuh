@@ -103,8 +103,8 @@ __device__ inline bool has_half2_minimum()
 #endif
 }
 
-// Returns the smaller magnitude with the product of the signs. Needs instructions for
-// minima.
+// Returns the smaller magnitude with the product of the signs. The device must have
+// instructions for minima.
 __device__ inline half2 signed_min(half2 a, half2 b)
 {
 #if __CUDA_ARCH__ >= 860

@@ -508,8 +508,8 @@ private:
     const dvb_int8x2::constants d_constants;
     const l2_resident d_cache;
     const unsigned d_team;
-    // Index of the thread's check in a unit. In a thread without a team, it is larger
-    // than the index of any check.
+    // Index of the thread's check in a unit. In a thread without a team, d_j exceeds the
+    // index of every check.
     const unsigned d_j;
     const std::uint32_t d_one;
     std::uint32_t d_later; // 0 in the first iteration, then 1
