@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Gauss-Jordan elimination, which finds message positions and dense generators of a code
- * without special form. */
+/* Gauss-Jordan elimination, which finds message positions and dense generators of codes
+ * whose matrix has no special form. */
 
 #include "code_tables.h"
 #include "common/refuse.h"

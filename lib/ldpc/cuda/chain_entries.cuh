@@ -203,7 +203,7 @@ class placed_posteriors
 {
 public:
     // \p device points to the posteriors in device memory. A thread without a check uses
-    // the word \p spare there.
+    // the word at \p spare in place of them.
     template <bool SomeSpare>
     __device__ placed_posteriors(std::uint32_t* device,
                                  std::uint32_t* spare,

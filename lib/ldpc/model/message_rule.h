@@ -95,9 +95,9 @@ struct message_rule {
 /*!
  * \brief Returns the rule for a code.
  *
- * A negative \p offset or \p normalization selects the code's own tuning or, if it has
- * none, that of its rate. In float offset min-sum, a negative \p offset selects declining
- * offsets instead.
+ * A negative \p offset or \p normalization selects the code's own tuning or, if there is
+ * none, the tuning for the code's rate. In float offset min-sum, a negative \p offset
+ * selects declining offsets.
  *
  * \param offset offset of offset min-sum, up to 15 nats
  * \param normalization factor of normalised min-sum, up to 1

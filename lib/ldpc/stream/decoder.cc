@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The input side of the LDPC stream decoder: conversion of pushed or borrowed values and
- * assembly of batches. decoder_output.cc has the output. */
+ * assembly of batches. decoder_output.cc defines the output side. */
 
 #include "common/ranges.h"
 #include "decoder_impl.h"

@@ -44,7 +44,7 @@ void replace_nan(std::vector<sent_frame>& frames)
 
 } // namespace
 
-TEST(ldpc_decoder, FramesOfSeveralCodes_Decode)
+TEST(ldpc_decoder, FramesOfSeveralCodes_DecodeToSentBits)
 {
     ldpc_options options;
     options.codes = mixed_codes();
@@ -93,7 +93,7 @@ TEST(ldpc_decoder, MessagePositionsInAnyOrder_MessageIsInThatOrder)
     }
 }
 
-TEST(ldpc_decoder, FramesInEveryFormatAndPrecision_Decode)
+TEST(ldpc_decoder, FramesInEveryFormatAndPrecision_DecodeToSentBits)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "2/3"), qa::regular_code(504, 252, 7) };
@@ -397,7 +397,7 @@ TEST(ldpc_decoder, ItemsOfAnotherType_AreRefused)
     EXPECT_EQ(demapping->push(symbols), 4u);
 }
 
-TEST(ldpc_decoder, FramesOfSeveralCodes_DecodeWithCuda)
+TEST(ldpc_decoder, FramesOfSeveralCodesOnCuda_DecodeToSentBits)
 {
     ldpc_options options;
     options.codes = mixed_codes();

@@ -136,7 +136,7 @@ TEST(ldpc_reference, FloatCheckNode_EqualsHandComputation)
 
 // Asserts that 16 frames decode at −2.15 dB. Sum-product has a frame error rate of 1e-3
 // at −2.31 dB; int8, whose offset is constant, at −1.85 dB (docs/performance.md).
-TEST(ldpc_reference, FloatDecoder_IsNearSumProduct)
+TEST(ldpc_reference, FloatDecoder_DecodesNearThresholdOfSumProduct)
 {
     setup s;
     s.codes = { ldpc_code::standard("dvbs2x", "normal", "13/45") };

@@ -452,7 +452,7 @@ TEST(ldpc_positions, PuncturedAndShortenedCode_EncodesToCodewords)
 }
 
 // Only the sent bits of each codeword are pushed, all at once or in parts.
-TEST(ldpc_positions, FramesWithUnsentBits_Decode)
+TEST(ldpc_positions, FramesWithUnsentBits_DecodeToMessages)
 {
     const ldpc_code codes[] = {
         ldpc_code::standard("nr", "bg1 z8", "22/30"),

@@ -20,8 +20,8 @@ struct dvb_float_arguments : block_arguments {
     // In int16: the magnitude for a minimum m is span · sat(m · slope + floor), rounded,
     // where sat() clamps to 0 … 1.
     float slope, floor, span;
-    bool filled; // whether edges to an extra group of posteriors pad layers with fewer
-                 // edges
+    bool filled; // whether layers with fewer edges are padded with edges to an extra
+                 // group of posteriors
     // The number of layers per chain whose records are in shared memory.
     std::uint32_t shared_layers;
     const std::uint32_t* entries; // table of edges, from chain_table::entries()

@@ -14,8 +14,8 @@ namespace dvb_int8x2 {
 
 // The messages of one check of two codewords, or of two checks of one codeword, in the
 // halves of words. Each half has, from the highest bit down, a sign and an is_min1 bit
-// (see check_node_update.cuh) for each of eight edges. In the last such word, the lowest
-// bit of a half is the decision on the preceding parity bit.
+// (see check_node_update.cuh) for each of eight edges. In the last word with such bits,
+// the lowest bit of a half is the decision on the preceding parity bit.
 template <unsigned Edges, unsigned Pitch = group>
 struct messages {
     static constexpr unsigned parts = Edges / 8 + 1;

@@ -12,9 +12,9 @@
  * run. Branches in this loop depend only on the kernel's parameters, so that warps do not
  * diverge. A thread without a check runs the same code on a spare word.
  *
- * The variable-to-check message of a leaf is its channel value in each iteration.
- * Therefore this value stays in shared memory. The posterior of a leaf is computed from
- * the channel value and the stored message when it is needed. */
+ * In each iteration, the variable-to-check message of a leaf is its channel value, which
+ * therefore stays in shared memory. The posterior of a leaf is computed only when needed,
+ * from the channel value and the stored message. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
