@@ -93,7 +93,8 @@ const std::vector<known_size>& known_sizes()
           "vl-snr short sf2",
           short_field,
           { { "1/5", 2680, 12 }, { "11/45", 3960, 12 } } },
-        // EN 302 755, table 6: codes of DVB-S2, rates 1/2 to 5/6 and 1/4 to 5/6.
+        // EN 302 755, table 6: the codes of DVB-S2 with rates 1/2 to 5/6 for normal
+        // frames and 1/4 to 5/6 for short frames.
         { "dvbt2", "normal", normal_field, { &s2_normal[3], &s2_normal[9] } },
         { "dvbt2", "short", short_field, { &s2_short[0], &s2_short[9] } },
     };
@@ -113,8 +114,8 @@ std::string size_named(const std::string& standard, const std::string& name)
                       "allowed with " + standard + " are");
 }
 
-// Returns the codes of a frame size. Both names are spelled as standards() and
-// frame_sizes() return them.
+// Returns the codes of a frame size. \p standard is a result of standards(), and
+// \p frame_size is a result of frame_sizes().
 known_size size_of(const std::string& standard, const std::string& frame_size)
 {
     for (const auto& size : known_sizes()) {
@@ -122,14 +123,13 @@ known_size size_of(const std::string& standard, const std::string& frame_size)
             auto found = size;
             if (standard == "dvbs2x" &&
                 (frame_size == "normal" || frame_size == "short")) {
-                // DVB-S2X includes all codes of DVB-S2.
                 const auto more = size_of("dvbs2", frame_size).codes;
                 found.codes.insert(found.codes.end(), more.begin(), more.end());
             }
             return found;
         }
     }
-    throw std::logic_error(standard + " has no " + frame_size);
+    throw std::logic_error(standard + " has no frame size " + frame_size);
 }
 
 // Returns the generator polynomial: the product of (x − alpha^e) over all distinct

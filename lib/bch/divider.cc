@@ -25,7 +25,7 @@ const bch::kernels& kernels_of(const std::string& variant)
         return bch::avx2::all;
     }
 #elif defined(__aarch64__)
-    // Some Arm processors, such as that of the Raspberry Pi 4, lack this multiplication.
+    // Some Arm processors do not have PMULL, for example that of the Raspberry Pi 4.
     constexpr unsigned long has_pmull = 1 << 4; // HWCAP_PMULL in Linux
     if (name == "neon" && getauxval(AT_HWCAP) & has_pmull) {
         return bch::pmull::all;

@@ -33,7 +33,7 @@ int bch_locator::locate(const bch_divider::remainder& r,
     if (!recursion(s, p) || !roots(p, found)) {
         return bch_decoder_kernel::failed;
     }
-    // The remainder belongs to the codeword times x^(192 + filled), so the error
+    // The remainder is that of the codeword times x^(192 + filled), so the error
     // positions found are too high by 192 + filled.
     const auto order = d_field.order(), moved = (192 + filled) % order;
     for (unsigned i = 0; i < p.degree; ++i) {

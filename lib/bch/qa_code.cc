@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of BCH codes against tables of the standards and of books and against the inner
- * LDPC codes, and of the codes' fields against polynomial arithmetic. */
+/* Tests BCH codes against tables of standards and books and against the inner LDPC codes,
+ * and the codes' fields against polynomial arithmetic. */
 
 #include "field.h"
 #include <gnuradio/gpufec/bch.h>

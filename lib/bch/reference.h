@@ -17,8 +17,7 @@ namespace gr::gpufec::bch {
 std::vector<std::uint8_t> reference_encode(const bch_code& code,
                                            const std::vector<std::uint8_t>& message);
 
-//! Corrects n bits, one per byte. Returns the number that bch_decoder_kernel::decode()
-//! returns.
+//! Corrects n bits, one per byte. Returns the same count as bch_decoder_kernel::decode().
 int reference_decode(const bch_code& code, std::vector<std::uint8_t>& codeword);
 
 } // namespace gr::gpufec::bch

@@ -74,8 +74,8 @@ struct multiplier {
     vec factor;
 };
 
-// Multiplies each lane by its own constant.
 constexpr unsigned lane_vectors = 1;
+// Multiplies each lane by its own constant.
 vec weighted(vec a, const std::uint8_t* lanes, std::uint64_t conversion)
 {
     const auto converted =
@@ -185,8 +185,8 @@ struct step {
 
 using multiplier = step;
 
-// Multiplies each lane by its own constant, bit by bit.
 constexpr unsigned lane_vectors = 8;
+// Multiplies each lane by its own constant, bit by bit.
 vec weighted(vec a, const std::uint8_t* lanes, std::uint64_t)
 {
     vec sum = where_high_bit(a, load(lanes));
@@ -230,8 +230,8 @@ void add_words(const vec* values, unsigned interleaving, std::uint8_t* sums)
     }
 }
 
-// Adds the lanes of each codeword of one root for any interleaving depth. \p end points
-// behind the last lane; the 8 bytes from there on must be readable.
+// For one root and any interleaving depth, adds the lanes of each codeword. \p end points
+// past the last lane, and the 8 bytes from \p end on must be readable.
 void add_lanes(const std::uint8_t* end,
                unsigned interleaving,
                unsigned positions,

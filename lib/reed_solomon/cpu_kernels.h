@@ -11,8 +11,8 @@
 
 namespace gr::gpufec::reed_solomon {
 
-//! Number of bytes between the syndromes of two roots. Each codeword of a frame has one
-//! of these bytes.
+//! Distance in bytes between the syndromes of successive roots. Byte i of a root is the
+//! syndrome of codeword i.
 inline constexpr unsigned syndrome_stride = 16;
 
 /*!
@@ -20,12 +20,12 @@ inline constexpr unsigned syndrome_stride = 16;
  *
  * A vector holds \c positions consecutive symbols of each codeword in its last lanes. For
  * each lane and root beta, the kernel computes v ← v · beta^positions + symbol. At the
- * end it multiplies the lanes by powers of beta and adds those of the same codeword.
+ * end it multiplies the lanes by powers of beta and adds the lanes of each codeword.
  */
 struct syndrome_constants {
     unsigned interleaving;
-    unsigned symbols;   //!< n
-    unsigned positions; //!< symbols of a codeword in a vector
+    unsigned symbols;   //!< number of symbols per codeword (n)
+    unsigned positions; //!< number of symbols of a codeword per vector
     unsigned roots;     //!< number of roots, a multiple of kernels::roots_per_pass
     //! Without GFNI, for each root: products with beta^positions of 16 low and 16 high
     //! nibbles. With GFNI, for each root: the product as a matrix of 8 bytes.
@@ -50,9 +50,9 @@ struct search_constants {
 };
 
 struct kernels {
-    unsigned width;          //!< bytes of a vector; 0: this variant has no kernels
+    unsigned width;          //!< number of bytes per vector; 0 if there are no kernels
     unsigned roots_per_pass; //!< number of roots that are computed together
-    bool gfni;               //!< whether constants and syndromes are those of GFNI
+    bool gfni; //!< whether constants and syndromes are elements of the field of GFNI
     /*!
      * \brief Computes the syndromes of interleaving · symbols bytes.
      * \param sums syndrome_stride bytes for each root; byte i is that of codeword i

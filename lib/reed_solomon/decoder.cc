@@ -51,8 +51,8 @@ void reed_solomon_decoder_kernel::decode(std::uint8_t* frame,
     }
 }
 
-// Corrects one codeword; its bytes and syndromes are d_interleaving and syndrome_stride
-// bytes apart. Returns the number of corrected symbols or failed.
+// Corrects one codeword, whose symbols are d_interleaving bytes apart and whose syndromes
+// are syndrome_stride bytes apart. Returns the number of corrected symbols, or \c failed.
 int reed_solomon_decoder_kernel::correct(const std::uint8_t* interleaved_syndromes,
                                          std::uint8_t* codeword,
                                          const std::uint8_t* erasures) const

@@ -21,8 +21,10 @@ public:
     using log_type = std::uint16_t;
     static constexpr unsigned order = 255; //!< number of nonzero elements
 
-    //! \param polynomial primitive polynomial of degree 8; bit i is the coefficient of
-    //! x^i \throws std::invalid_argument for any other polynomial
+    /*!
+     * \param polynomial primitive polynomial of degree 8; bit i is the coefficient of x^i
+     * \throws std::invalid_argument if \p polynomial is not such a polynomial
+     */
     explicit field(unsigned polynomial);
 
     //! Returns alpha^e for any e.

@@ -85,8 +85,10 @@ bool reed_solomon_locator::recursion(const std::uint8_t* syndromes,
     for (unsigned i = 0; i < d_parity; ++i) {
         syndrome_logs[i] = d_field.log(syndromes[i]);
     }
-    auto before = locator; // an earlier locator, divided by its discrepancy
-    unsigned shift = 1;    // and multiplied by x^shift
+    // An earlier locator, divided by its discrepancy. The update multiplies it by
+    // x^shift.
+    auto before = locator;
+    unsigned shift = 1;
     unsigned before_degree = erased_count;
     degree = erased_count;
     for (unsigned r = erased_count; r < d_parity; ++r) {

@@ -17,8 +17,8 @@ namespace gr::gpufec {
  *
  * The Berlekamp-Massey algorithm, started with the locator polynomial of the erasures,
  * computes the locator polynomial of all errors (Blahut, "Algebraic Codes for Data
- * Transmission", 7.4 and 9.1). Its zeros among all positions are the errors, and Forney's
- * formula gives their values.
+ * Transmission", 7.4 and 9.1). The zeros of this polynomial are the positions of the
+ * errors, and Forney's formula determines the values of the errors.
  */
 class reed_solomon_locator
 {

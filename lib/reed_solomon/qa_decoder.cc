@@ -28,7 +28,7 @@ bytes random_bytes(std::size_t count, std::mt19937& random)
     return made;
 }
 
-// Returns \p count different positions of \p n.
+// Returns \p count different positions below \p n.
 std::vector<unsigned> positions_of(unsigned count, unsigned n, std::mt19937& random)
 {
     std::vector<unsigned> all(n);
@@ -38,7 +38,7 @@ std::vector<unsigned> positions_of(unsigned count, unsigned n, std::mt19937& ran
     return all;
 }
 
-// Interleaves codewords to a frame.
+// Interleaves codewords into a frame.
 bytes interleaved(const std::vector<bytes>& codewords)
 {
     bytes frame;

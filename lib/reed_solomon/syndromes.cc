@@ -118,7 +118,8 @@ void reed_solomon_syndromes::make_constants()
     const auto roots = (d_code.parity() + per_pass - 1) / per_pass * per_pass;
     const auto gfni = reed_solomon::gfni_elements(d_field);
     for (unsigned root = 0; root < roots; ++root) {
-        // Exponent of beta. Roots beyond those of the code complete the last pass.
+        // Exponent of beta. If the code's roots do not fill the last pass, further powers
+        // of alpha fill it.
         const auto exponent = d_code.root_step() * (d_code.first_root() + root);
         const auto product = [&](unsigned byte) {
             const auto factor = d_field.power(exponent * positions);
@@ -193,8 +194,9 @@ unsigned reed_solomon_syndromes::compute(const std::uint8_t* frame,
     return wrong;
 }
 
-// The difference of a received word and the codeword of its message has the syndromes of
-// the received word, and is nonzero only in the parity symbols.
+// Computes the syndromes of each received word from the difference between the word and
+// the codeword of its message. The difference has the same syndromes as the word, and is
+// nonzero only in the parity symbols.
 unsigned reed_solomon_syndromes::compute_from_parity(const std::uint8_t* frame,
                                                      values& syndromes) const
 {

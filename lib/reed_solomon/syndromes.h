@@ -45,8 +45,8 @@ public:
                    reed_solomon_code::max_parity * reed_solomon::syndrome_stride>;
 
     //! Computes the syndromes of a frame of interleaved words. Returns a mask in which
-    //! bit i is set if word i is not a codeword; the syndromes of codewords may be left
-    //! undefined.
+    //! bit i is set if word i is not a codeword. If word i is a codeword, its entries in
+    //! \p syndromes may be undefined.
     unsigned compute(const std::uint8_t* frame, values& syndromes) const;
 
 private:

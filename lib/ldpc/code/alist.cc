@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Reads a parity-check matrix in MacKay's alist format. Refuses files with errors, and
- * warns of generator matrices. */
+ * warns if a matrix looks like a generator matrix. */
 
 #include "code_tables.h"
 #include "common/refuse.h"
@@ -65,8 +65,8 @@ public:
         return values;
     }
 
-    //! Reads a list of \p degree distinct entries in 1 … \p limit from a line of up to
-    //! \p largest numbers. Returns the entries minus 1 in ascending order.
+    //! Reads a line of up to \p largest numbers: \p degree distinct indices from 1 to
+    //! \p limit, and padding zeros. Returns the indices minus 1 in ascending order.
     std::vector<std::uint32_t>
     list(const std::string& what, unsigned degree, unsigned largest, unsigned limit)
     {
@@ -91,7 +91,7 @@ public:
         std::sort(entries.begin(), entries.end());
         const auto twice = std::adjacent_find(entries.begin(), entries.end());
         if (twice != entries.end()) {
-            fail(what + " has " + std::to_string(*twice + 1) + " twice");
+            fail(what + " has index " + std::to_string(*twice + 1) + " twice");
         }
         return entries;
     }

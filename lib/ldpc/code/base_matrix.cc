@@ -167,7 +167,7 @@ private:
             const auto last = dash == std::string::npos
                                   ? first
                                   : number(words[i].substr(dash + 1),
-                                           "the last of a range",
+                                           "the last position of a range",
                                            first,
                                            ldpc_code::max_bits - 1);
             for (auto p = first; p <= last; ++p) {
@@ -416,8 +416,9 @@ ldpc_code ldpc_code::with_positions(const std::vector<std::uint32_t>& punctured,
     if (t->punctured.size() + t->shortened.size() >= from.n) {
         refuse("punctured",
                std::to_string(t->punctured.size()) + " positions",
-               "with the shortened positions they are all " + std::to_string(from.n) +
-                   " positions of the code, so no bit would be sent");
+               "all " + std::to_string(from.n) +
+                   " positions of the code are punctured or shortened, so no bit would "
+                   "be sent");
     }
     t->complete();
     return ldpc_code(std::move(t));

@@ -335,7 +335,7 @@ void ldpc_code::tables::place_message()
                value,
                "entry " + std::to_string(fault - wanted.begin()) + ", position " +
                    std::to_string(*fault) + ", cannot be a message bit of " + name +
-                   ": it follows from the entries before it");
+                   ": the preceding entries determine this bit");
     }
 }
 
@@ -353,8 +353,8 @@ const parity_solver& ldpc_code::tables::solver() const
         if (!made) {
             refuse("code",
                    name,
-                   "its " + std::to_string(unknown.size()) +
-                       " parity bits do not follow from the message");
+                   "the message does not determine its " +
+                       std::to_string(unknown.size()) + " parity bits");
         }
         d_solver = std::make_shared<const parity_solver>(std::move(*made));
     }

@@ -39,7 +39,7 @@ enum class message_place { systematic, first, last, gr_fec_ldpc_encoder, listed 
 
 struct ldpc_code::tables {
     std::string name;
-    //! Warning if an alist file seems to have a generator matrix, else "".
+    //! Warning if an alist file seems to contain a generator matrix, else "".
     std::string warning;
     unsigned n = 0;
     unsigned k = 0;
@@ -80,11 +80,11 @@ struct ldpc_code::tables {
     //! Indices of the message bits in ascending order of their positions; empty if
     //! message bits ascend already.
     std::vector<std::uint32_t> by_position;
-    std::vector<std::uint32_t> parity;     //!< for the form eliminated: position of each
-                                           //!< parity bit
-    std::vector<std::uint64_t> generators; //!< for the form eliminated: k flags per
-                                           //!< parity bit, which mark the message bits
-                                           //!< in the parity bit's sum
+    //! For encoding_form::eliminated: the position of each parity bit.
+    std::vector<std::uint32_t> parity;
+    //! For encoding_form::eliminated: k flags per parity bit, which mark the message bits
+    //! whose sum is the parity bit.
+    std::vector<std::uint64_t> generators;
 
     std::size_t generator_words() const { return (k + 63) / 64; }
 
@@ -98,7 +98,7 @@ struct ldpc_code::tables {
     //! positions, message positions and the form of encoding.
     void complete();
     //! Returns the solver, and makes it on first use. \throws std::invalid_argument if
-    //! the parity bits do not follow from the message
+    //! the message does not determine the parity bits
     const ldpc::parity_solver& solver() const;
 
 private:
@@ -106,9 +106,9 @@ private:
     void place_message();
     std::vector<std::uint32_t> wanted_positions() const;
     std::vector<std::uint32_t> gr_fec_positions() const;
-    //! Runs Gauss-Jordan elimination on the columns in this \p order. Columns without a
-    //! pivot become the message, in reverse order. The other columns become parity bits
-    //! with dense generators.
+    //! Runs Gauss-Jordan elimination on the columns in the given \p order. Columns
+    //! without a pivot become the message, in reverse order. The other columns become
+    //! parity bits with dense generators.
     void eliminate(const std::vector<std::uint32_t>& order);
     //! Returns all positions except \p some and the shortened positions, in descending
     //! order.

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Gauss-Jordan elimination, which finds message positions and dense generators of a code
- * without special form. */
+/* Gauss-Jordan elimination, which finds message positions and dense generators of codes
+ * whose matrix has no special form. */
 
 #include "code_tables.h"
 #include "common/refuse.h"
@@ -72,7 +72,7 @@ std::vector<std::uint32_t> ldpc_code::tables::gr_fec_positions() const
         refuse("message_positions",
                "\"gr_fec_ldpc_encoder\"",
                "the matrix of " + name +
-                   " is too large to eliminate (checks x bits up to " +
+                   " is too large to eliminate (checks x bits must be at most " +
                    std::to_string(max_elimination) + ")");
     }
     auto h = matrix_of(*this);

@@ -71,10 +71,10 @@ ldpc_encoder_kernel::ldpc_encoder_kernel(const ldpc_code& code) : d_code(code)
     if (!code.can_encode()) {
         refuse("code",
                code.name(),
-               "cannot encode: its matrix of " + std::to_string(code.checks()) + " x " +
-                   std::to_string(code.n()) +
+               "it has no encoder: its matrix of " + std::to_string(code.checks()) +
+                   " x " + std::to_string(code.n()) +
                    " is neither triangular at its end nor small enough to eliminate "
-                   "(checks x bits up to " +
+                   "(checks x bits must be at most " +
                    std::to_string(ldpc_code::max_elimination) + ")");
     }
     require(code.k() > 0, "K of code " + code.name(), code.k(), "1 or more");
@@ -165,7 +165,6 @@ void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
     const auto& t = *d_code.d_tables;
     const unsigned q = t.rows;
     constexpr unsigned last = row_words - 1, tail = circulant_bits - 64 * last;
-    // Mask of the used bits of a row's last word.
     constexpr auto used_bits = ~(~std::uint64_t(0) >> tail);
     std::vector<row> rows((q + 63) / 64 * 64, row{});
     const auto* added = d_circulants.data();

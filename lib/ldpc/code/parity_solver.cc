@@ -34,8 +34,8 @@ parity_solver::make(unsigned n,
     }
     std::vector<std::vector<std::uint32_t>> checks_of(n);
     std::vector<std::uint32_t> lacks(checks.size(), 0);
-    using entry = std::pair<std::uint32_t, std::uint32_t>; // number of open bits of a
-                                                           // check, and the check
+    // The number of open (still unknown) bits of a check, and the index of the check.
+    using entry = std::pair<std::uint32_t, std::uint32_t>;
     std::priority_queue<entry, std::vector<entry>, std::greater<>> next;
     for (std::uint32_t c = 0; c < checks.size(); ++c) {
         for (const auto bit : checks[c]) {
@@ -64,8 +64,8 @@ parity_solver::make(unsigned n,
             continue;
         }
         used[c] = true;
-        // The check determines the open (still unknown) bit that is in the fewest checks.
-        // Its other open bits are put off.
+        // The check determines the open bit that is in the fewest checks. The check's
+        // other open bits are put off.
         std::vector<std::uint32_t> bits;
         for (const auto bit : checks[c]) {
             if (state[bit] == open) {
@@ -102,7 +102,7 @@ parity_solver::make(unsigned n,
     const std::size_t words = (s.d_put_off.size() + 63) / 64;
     std::vector<std::uint32_t> row_of(n, 0);
     std::vector<std::uint64_t> sums((s.d_steps.size() + s.d_put_off.size() + 1) * words);
-    std::uint32_t rows = 1; // row 0 is the empty sum and stands for known bits
+    std::uint32_t rows = 1; // row 0 is the empty sum, which known bits use
     for (std::size_t i = 0; i < s.d_put_off.size(); ++i) {
         row_of[s.d_put_off[i]] = rows;
         sums[rows++ * words + i / 64] = std::uint64_t(1) << i % 64;
@@ -136,9 +136,9 @@ parity_solver::make(unsigned n,
     return s;
 }
 
-// Inverts the dense matrix of the remaining checks by Gauss-Jordan elimination with an
-// identity beside the matrix. Returns false if the checks do not determine a bit that was
-// put off.
+// Inverts the dense matrix of the remaining checks by Gauss-Jordan elimination of the
+// matrix extended by an identity. Returns false if the checks do not determine a bit that
+// was put off.
 bool parity_solver::invert(std::vector<std::uint64_t> dense, std::size_t words)
 {
     const std::size_t left = d_left_begin.size() - 1, size = d_put_off.size();

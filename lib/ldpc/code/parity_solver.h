@@ -6,8 +6,8 @@
  *
  * As in the inactivation decoding of fountain codes, bits are found one after the other
  * from checks in which only one bit is unknown. If there is no such check, all but one of
- * the unknown bits of a check are put off (inactivated). In the end, the few bits that
- * were put off are found from a dense matrix. */
+ * the unknown bits of a check are put off (inactivated). Finally, the bits that were put
+ * off are computed with a small dense matrix. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CODE_PARITY_SOLVER_H
 #define INCLUDED_GPUFEC_LDPC_CODE_PARITY_SOLVER_H
@@ -21,15 +21,15 @@ namespace gr::gpufec::ldpc {
 class parity_solver
 {
 public:
-    //! Returns a solver, or no value if the unknown bits do not follow from the others or
-    //! if more than \p most bits would have to be put off.
+    //! Returns a solver, or no value if the other bits do not determine the unknown bits
+    //! or if more than \p most bits would have to be put off.
     static std::optional<parity_solver>
     make(unsigned n,
          const std::vector<std::vector<std::uint32_t>>& checks,
          const std::vector<std::uint32_t>& unknown,
          std::size_t most);
 
-    //! Fills in the unknown bits of \p word, one per byte.
+    //! Computes the unknown bits of \p word from its other bits. Each byte has one bit.
     void solve(std::uint8_t* word) const;
 
 private:
@@ -45,11 +45,13 @@ private:
     std::vector<step> d_steps;
     std::vector<std::uint32_t> d_others;
     std::vector<std::uint32_t> d_put_off; //!< positions of the bits that were put off
-    std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< bits of the remaining
-                                                          //!< checks, which no step uses
-    std::size_t d_left_words = 0;
-    //! For each bit put off, the remaining checks whose sum is this bit, as one flag
-    //! per check.
+    //! The remaining checks, which no step uses. The bits of remaining check i are in
+    //! d_left_bits, from index d_left_begin[i] to index d_left_begin[i + 1] − 1.
+    std::vector<std::uint32_t> d_left_begin, d_left_bits;
+    std::size_t d_left_words = 0; //!< number of words that hold one flag per remaining
+                                  //!< check
+    //! For each bit that was put off, d_left_words words of flags. They mark the
+    //! remaining checks whose sum is the bit.
     std::vector<std::uint64_t> d_inverse;
 };
 

@@ -51,9 +51,10 @@ rate_named(const std::string& standard, const std::string& size, const std::stri
 // normalization was not varied.
 constexpr code_tuning circulants_tuning{ 0.5, 0.8, 4, 31 };
 constexpr code_tuning c2_tuning{ 2.0 / 3, 0.8, 3, 31 };
-// With the offset of their rate, 1/4 nat, these codes of DVB-S2X lose more frames. At the
-// ideal Es/N0, VL-SNR frames of short 4/15 lose 43 of 300 with 1/4 nat and 2 with 1/3 nat
-// (vlsnr-offset-1-3-epyc in bench/results/ldpc/dvbs2-error-rates.json).
+// For these codes of DVB-S2X, an offset of 1/3 nat replaces the offset of their rate, 1/4
+// nat. At the ideal Es/N0, short VL-SNR frames of rate 4/15 have 43 errors in 300 frames
+// with 1/4 nat and 2 errors with 1/3 nat (vlsnr-offset-1-3-epyc in
+// bench/results/ldpc/dvbs2-error-rates.json).
 constexpr code_tuning larger_offset_tuning{ 1.0 / 3, 0.8, 3, 31 };
 constexpr const char* larger_offset_codes[] = { "dvbs2x normal 13/45",
                                                 "dvbs2x short 4/15",
@@ -136,7 +137,7 @@ dvb_code(const std::string& standard, const std::string& size, const std::string
             return ldpc_code_access::make(std::move(t));
         }
     }
-    const auto same = ldpc_code::dvbs2(size, rate); // S2X and T2 use the same code
+    const auto same = ldpc_code::dvbs2(size, rate); // also used by DVB-S2X and DVB-T2
     auto t = ldpc_code_access::of(same).copy();
     t->name = name;
     t->complete();

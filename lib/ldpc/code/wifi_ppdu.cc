@@ -21,7 +21,6 @@ using count = std::uint64_t;
 count divided_up(count x, count by) { return (x + by - 1) / by; }
 count difference(count x, count y) { return x > y ? x - y : 0; }
 
-// A code rate as a fraction.
 struct fraction {
     count over, under;
 
@@ -75,8 +74,8 @@ std::vector<std::uint32_t> last_before(unsigned end, unsigned count)
     return positions;
 }
 
-// Returns \p code with \p repeated further bits that repeat the sent bits in order, from
-// the first bit, as often as necessary.
+// Returns \p code with \p repeated further sent bits. They repeat the sent bits in order,
+// and begin again with the first bit after the last one.
 ldpc_code with_repetition(const ldpc_code& code, unsigned repeated)
 {
     const auto t = ldpc_code_access::of(code).copy();

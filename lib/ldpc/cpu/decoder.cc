@@ -19,8 +19,8 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Returns an upper bound of the scratch bytes for a code whose layer plan does not exist
-// yet. The bound assumes that every edge of a layer is shared and deferred.
+// Returns an upper bound of the scratch memory in bytes for a code whose layer plan does
+// not exist yet. The bound assumes that every edge of a layer is shared and deferred.
 std::size_t scratch_bound(const lanes::kernel& kernel, const ldpc_code& code)
 {
     const std::size_t in_layer =

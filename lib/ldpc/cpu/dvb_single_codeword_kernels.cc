@@ -355,9 +355,9 @@ private:
     }
 
     // Runs action() while `stand_in` replaces the posterior of the last parity bit. In
-    // the layer of the code's first check, all checks except that one have an edge to a
-    // bit of the last parity group. With a stand-in that does not affect the first check,
-    // the whole layer is processed as if the first check also had such an edge.
+    // the layer of the code's first check, every other check has an edge to a bit of the
+    // last parity group. With a stand-in that does not affect the first check, the whole
+    // layer is processed as if the first check also had an edge to this group.
     template <class Action>
     void without_bit_before_first(posterior stand_in, Action&& action)
     {
@@ -420,9 +420,9 @@ private:
         return simd::add(x, simd::all(bias));
     }
 
-    // Updates a layer. All edges read the posteriors from before the layer. If several
-    // edges share a group, one of them writes the group's posteriors, and the changes by
-    // the others are added afterwards.
+    // Updates a layer. All edges read the posteriors as they were before the layer. If
+    // several edges share a group, one edge writes the group's posteriors, and the
+    // changes by the other edges are added afterwards.
     template <unsigned Degree>
     void decode_checks(const layer& l, bool first)
     {
@@ -572,7 +572,7 @@ private:
         return g.values[g.place(bit < message ? bit % size : p / d_code.q)] < bias;
     }
 
-    // Returns sixteen posteriors' decisions, the first in the lowest bit.
+    // Returns the decisions of sixteen posteriors, the first in the lowest bit.
     static std::uint64_t ones(const posterior* p)
     {
         using v = simd_128;

@@ -46,8 +46,8 @@ void convert(const From* __restrict from,
 }
 
 #ifdef __AVX512BW__
-// Looks up bytes in a table, 64 at a time. The last count mod 64 bytes are left to the
-// caller.
+// Looks up bytes in a table, 64 at a time. The caller must convert the last count mod 64
+// bytes.
 __attribute__((target("avx512vbmi"))) void look_up(const std::int8_t* from,
                                                    std::size_t count,
                                                    const std::int8_t* table,

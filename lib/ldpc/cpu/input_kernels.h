@@ -32,7 +32,7 @@ struct converters {
 struct kernels {
     converters<std::int8_t> bytes;
     converters<float> floats;
-    //! Converters of offset binary, in which 128 stands for 0.
+    //! Converters of offset binary, in which 128 represents 0.
     converters<std::uint8_t> offset_bytes;
 };
 

@@ -138,7 +138,7 @@ struct float_arithmetic {
 
 #ifdef __aarch64__
     // Each function is one instruction. The results differ from the comparisons below
-    // only if b is NaN or both are zeros of different sign. Neither case occurs.
+    // only if b is NaN or if a and b are zeros of different sign. Neither case occurs.
     static vec smaller(vec a, vec b) { return vec(vminnmq_f32(a, b)); }
     static vec larger(vec a, vec b) { return vec(vmaxnmq_f32(a, b)); }
     static vec magnitude(vec t) { return vec(vabsq_f32(t)); }
@@ -190,9 +190,9 @@ private:
     using declining = arithmetic::declining;
     vec after(vec m, vec next, float twice) const
     {
-        // \c near exceeds 1 only if m does, because \c next is otherwise below m by at
-        // most the offset. In that case x exceeds 1, and the result is 1 whether or not
-        // \c near is clamped.
+        // \c near is not clamped to 1. It exceeds 1 only if m exceeds 1: for smaller m,
+        // \c next is below m by at most the offset. If \c near exceeds 1, x also exceeds
+        // 1, and the result is 1 with or without clamping.
         const vec near = larger(0.5f - (next - m) * d_decline, vec{});
         const vec x = m * d_normalization - twice * near;
         return larger(smaller(x, vec{} + 1.0f), vec{});
@@ -301,7 +301,6 @@ private:
     static constexpr unsigned group = lanes < 16 ? lanes : 16;
     static_assert(lanes % group == 0, "");
 
-    // Loads sixteen bytes of each lane.
     static void load_16(const input* const* from, std::uint32_t i, vec* to)
     {
         alignas(64) std::int8_t rows[16][lanes];

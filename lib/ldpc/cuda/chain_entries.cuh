@@ -203,7 +203,7 @@ class placed_posteriors
 {
 public:
     // \p device points to the posteriors in device memory. A thread without a check uses
-    // the word \p spare there.
+    // the word at \p spare in place of them.
     template <bool SomeSpare>
     __device__ placed_posteriors(std::uint32_t* device,
                                  std::uint32_t* spare,
@@ -306,7 +306,7 @@ add_deferred(std::uint32_t head, unsigned deferred, Wait&& wait, Sum&& sum, Set&
                 set(e, sum(e));
             }
         }
-    } else { // all deferred edges lead to different groups
+    } else { // no two deferred edges use the same group
         Value sums[MaxDeferred];
 #pragma unroll
         for (unsigned e = 0; e < MaxDeferred; ++e) {

@@ -201,7 +201,8 @@ private:
 #endif
 
     const std::uint32_t d_barrier; // number of the chain's own barrier
-    // Barriers between phases, where the chain waits and where it arrives.
+    // Numbers of the barriers between phases: the chain waits at d_phase and arrives at
+    // d_phase_of_other.
     std::uint32_t d_phase, d_phase_of_other;
 };
 

@@ -80,7 +80,7 @@ private:
             prepare(run.code);
         }
         mark("");
-        // The values that the offsets in the table refer to, and the table.
+        // The kernels' input, to which the offsets in the table refer, and the table.
         const std::uint8_t *input = s.input.get(), *table = input;
         if (job.caller_item_bytes > 0) {
             table = bring_in(
@@ -202,10 +202,10 @@ private:
 } // namespace
 
 // Returns the default number of codewords per batch. The host memory of all slots stays
-// within page_locked_bytes, unless a batch would then be smaller than a wave. Input in
-// memory of the device occupies no host memory, so batches are larger then. The number of
-// codewords is a multiple of a wave if possible. In a wave, each multiprocessor has one
-// block with two codewords.
+// within page_locked_bytes, unless this limit would make a batch smaller than a wave.
+// Batches are larger if the input is in memory of the device, because the input then
+// occupies no host memory. The number of codewords is a multiple of a wave if possible.
+// In a wave, each multiprocessor has one block with two codewords.
 std::size_t traits::cuda_batch(const setup& s, const run_options& run, int device)
 {
     cuda::select(device);

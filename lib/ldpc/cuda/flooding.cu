@@ -121,7 +121,7 @@ __global__ void count_violated(graph g, batch<Values> b)
     }
 }
 
-// Stops the codewords that satisfy every check, or all codewords if \p last.
+// Stops the codewords that satisfy every check, or all codewords if \p last is set.
 template <class Values>
 __global__ void
 judge(device_frames frames, batch<Values> b, std::uint32_t iteration, bool last)

@@ -86,10 +86,10 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
 // make_layered_plan() and make_flooding_plan() accept every code.
 
 //! Returns a layered plan for DVB-S2 codes. In int8, a word holds two checks of one
-//! codeword for batches of at most one codeword per multiprocessor, and for codes with
-//! which the posteriors of two codewords do not fit in shared memory. Otherwise a word
-//! holds the same check of two codewords. If only one of the two forms supports the code,
-//! all batches use it. In int16 and float, each block decodes one codeword.
+//! codeword for batches of at most one codeword per multiprocessor, and for codes whose
+//! posteriors do not fit in shared memory for two codewords. Otherwise a word holds the
+//! same check of two codewords. If only one of these two forms supports the code, all
+//! batches use that form. In int16 and float, each block decodes one codeword.
 std::unique_ptr<launch_plan>
 make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 

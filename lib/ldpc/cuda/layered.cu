@@ -33,10 +33,11 @@ struct device_layer {
     std::uint32_t rounds;
 };
 
-/* Tables of a code. The word of an edge has the index of its variable node in the bits
- * below round_shift, and its round (layer_plan.h) above. A layer has the first edges of
- * all checks, then the second edges of all checks, and so on. Where a check has fewer
- * edges than others, the word is \c nothing. Messages have the same order. */
+/* Tables of a code. The word of an edge has the index of the edge's variable node in the
+ * bits below round_shift, and the edge's round (layer_plan.h) in the other bits. The
+ * words of a layer are those of the first edges of all checks, then those of the second
+ * edges, and so on. The words of missing edges are \c nothing. Messages have the same
+ * order. */
 struct code_tables {
     const std::uint32_t* edges;
     const device_layer* layers;

@@ -17,8 +17,8 @@ struct block_arguments {
     device_frames frames;
     stopping stop;
     std::uint32_t* state; // first slot in scratch memory
-    // One flag per slot, 1 while a block uses the slot. unstructured_int8x2 stores its
-    // counter of codewords here instead.
+    // One flag per slot, which is 1 while a block uses the slot. unstructured_int8x2 has
+    // no flags and stores its counter of codewords at this address.
     std::uint32_t* taken;
     std::uint32_t slots;
     std::uint32_t slots_per_sm; // slots per multiprocessor, one for each resident block

@@ -49,8 +49,8 @@ unstructured_variant choose(unsigned degree)
                           : unstructured_variant{};
 }
 
-// A unit (see unstructured_int8x2.cuh) of up to 32 checks of a layer. Indices from
-// spare_bit on stand for spare places, not for variable nodes.
+// A unit (see unstructured_int8x2.cuh) of up to 32 checks of a layer. Indices of bits
+// from spare_bit on refer to spare places.
 struct unit {
     std::vector<std::array<std::uint32_t, 32>> bits; // bits of each lane's check
     unsigned degree = 0; // number of edges per check, including edges to spare places

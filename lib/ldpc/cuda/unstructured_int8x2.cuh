@@ -8,12 +8,11 @@
  * step, each warp of the block processes at most one unit.
  *
  * The place of a bit is the index of its posterior. The first places are in shared
- * memory, as many as fit there. Spare places with infinite posteriors follow; they
- * replace the edges that a check lacks. No sum changes an infinite value, so that edges
+ * memory, up to its capacity. Spare places follow, which missing edges of checks use.
+ * Their posteriors are infinite, so that messages do not change them and missing edges
  * need no test. The places of the last bits are in device memory. Each check reads the
- * places of its bits from a table that serves both codewords. The table and the
- * compressed messages are in device memory and its caches, and are fetched a step
- * ahead. */
+ * places of its bits from a table that both codewords share. The table and the compressed
+ * messages are in device memory and its caches, and are fetched a step ahead. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_UNSTRUCTURED_INT8X2_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_UNSTRUCTURED_INT8X2_CUH
@@ -29,9 +28,9 @@ struct unstructured_table {
     //! A step of all warps. Two steps without units follow the last one, because kernels
     //! read ahead.
     struct alignas(8) step {
-        // Fields of \c head from the highest bit: the number of units, one each for the
-        // first warps; whether a layer begins; whether the preceding step has the same
-        // degree; the padded degree.
+        // Fields of \c head from the highest bit: the number of units, each of which one
+        // of the first warps processes; whether a layer begins; whether the preceding
+        // step has the same degree; the padded degree.
         static constexpr unsigned units_at = 24, barrier_at = 9, same_at = 8;
         std::uint32_t first; //!< index of the first unit
         std::uint32_t head;
@@ -190,8 +189,8 @@ public:
 private:
     static constexpr unsigned unit_words = lanes * message_words(MaxDegree);
 
-    // Decodes the codewords in the bit mask \p active. Bit 0 stands for codeword
-    // \p first, bit 1 for the next one.
+    // Decodes the codewords in the bit mask \p active. Bit 0 selects codeword \p first,
+    // and bit 1 selects the next codeword.
     __device__ void decode(std::uint32_t first, unsigned active)
     {
         const frame_place frame[2] = { d_args.frames.table[first],
@@ -278,8 +277,7 @@ private:
         }
     }
 
-    // Returns a pointer that is \p units units of \p words words ahead, in one
-    // instruction.
+    // Returns \p from advanced by \p units · \p words words, computed in one instruction.
     template <class T>
     __device__ static T* ahead(T* from, unsigned units, unsigned words)
     {
@@ -309,8 +307,8 @@ private:
             place[4 * vectors] = __ldg(after);
         }
     }
-    // Returns the address of an edge's bit, from its word in the table. Addresses past
-    // the end of shared memory stand for words in device memory.
+    // Returns the address of an edge's posterior, from the edge's word in the table.
+    // Addresses past the end of shared memory refer to words in device memory.
     __device__ std::uint32_t address(std::uint32_t two, unsigned which) const
     {
         return __dp2a_lo(two, which ? 0x0400u : 0x0004u, d_begin);
@@ -449,7 +447,7 @@ private:
         unstructured_table::step step, next;
     };
 
-    // Processes successive steps that have one degree.
+    // Processes successive steps of the same degree.
     template <unsigned Degree>
     __device__ void steps(upcoming& c, fetched& f)
     {
@@ -574,7 +572,8 @@ private:
         return d_flags[1];
     }
 
-    // Writes the decisions of codeword w, first bit most significant, a word per warp.
+    // Writes the decisions of codeword w, first bit most significant. Each warp writes
+    // one word at a time.
     __device__ void write_decisions(unsigned w, std::uint8_t* output) const
     {
         const unsigned out_bits = d_args.stop.out_bits;

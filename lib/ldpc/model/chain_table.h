@@ -87,9 +87,9 @@ struct chain_table {
     edge edges[880];
     std::uint32_t layer[max_layers];
     //! For each layer: shared_edges is the number of edges to groups in shared memory,
-    //! which come first. From index early_edges on, edges lead to posteriors in device
-    //! memory that may be read before the preceding layer is complete. These posteriors
-    //! have not changed since the barrier before the preceding layer.
+    //! which come first. From index early_edges on, the posteriors of edges are in device
+    //! memory and may be read before the preceding layer is complete, because they have
+    //! not changed since the barrier before that layer.
     std::uint8_t shared_edges[max_layers], early_edges[max_layers];
     //! The position of each group in memory. Positions below shared_groups are in shared
     //! memory, the others in device memory.

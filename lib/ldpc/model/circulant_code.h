@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The tables of a DVB-S2 code for the CPU decoder of single codewords, and the test
- * whether that decoder can follow a rule. */
+ * whether that decoder supports a message rule. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_CIRCULANT_CODE_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_CIRCULANT_CODE_H

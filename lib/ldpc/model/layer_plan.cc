@@ -12,8 +12,8 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Limits of the decoders for layers with deferred edges: number of checks per layer and
-// number of bits per check.
+// Largest numbers of checks per layer and of bits per check for which the decoders
+// support deferred edges.
 constexpr unsigned max_checks = 360, max_degree = 32;
 
 // Returns the number of parts into which each row of circulants is divided, so that no

@@ -25,14 +25,14 @@
  *
  * A row whose blocks have several circulants is divided into the smallest number of
  * layers of successive checks in which no bit occurs twice. All of these layers except
- * the last have one size. If two shifts of a block differ by less than 32 (modulo the
- * lifting size), the layers would be too small. The row is then divided into layers of up
- * to 360 checks, and edges are deferred.
+ * the last have the same size. If two shifts of a block differ by less than 32 (modulo
+ * the lifting size), the layers would be too small. The row is then divided into layers
+ * of up to 360 checks, and edges are deferred.
  *
  * In all other codes, checks are assigned one after the other, each to the first layer
- * that has none of its bits, so that no edge is deferred. The same holds for codes that
- * would defer edges but have checks of more than 32 bits, or have a parity chain with
- * layers of more than 360 checks. */
+ * that has none of the check's bits, so that no edge is deferred. Checks are also
+ * assigned in this way if a code would need deferred edges but has checks of more than
+ * 32 bits, or has a parity chain with layers of more than 360 checks. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_LAYER_PLAN_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_LAYER_PLAN_H

@@ -28,10 +28,10 @@ struct rate_values {
     code_tuning tuning;
 };
 
-// Returns the code's own tuning, or that of its rate. The table has the values with the
-// fewest frame errors and, among those, the fewest iterations. Except for rate 3/5, the
-// values were measured with the codes of DVB-S2 at 0.1 dB above the thresholds in
-// EN 302 307-1.
+// Returns the code's own tuning or, if there is none, the tuning for the code's rate. The
+// values in the table have the fewest frame errors and, in case of a tie, the fewest
+// iterations. Except for rate 3/5, they were measured with the codes of DVB-S2 at 0.1 dB
+// above the thresholds in EN 302 307-1.
 code_tuning tuning_of(const ldpc_code& code)
 {
     if (const auto& own = ldpc_code_access::of(code).tuning) {

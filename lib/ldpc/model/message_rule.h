@@ -95,9 +95,9 @@ struct message_rule {
 /*!
  * \brief Returns the rule for a code.
  *
- * A negative \p offset or \p normalization selects the code's own tuning or, if it has
- * none, that of its rate. In float offset min-sum, a negative \p offset selects declining
- * offsets instead.
+ * A negative \p offset or \p normalization selects the code's own tuning or, if there is
+ * none, the tuning for the code's rate. In float offset min-sum, a negative \p offset
+ * selects declining offsets.
  *
  * \param offset offset of offset min-sum, up to 15 nats
  * \param normalization factor of normalised min-sum, up to 1
@@ -112,7 +112,7 @@ message_rule make_message_rule(const ldpc_code& code,
 //! Float: the magnitude that replaces the |t| of a missing edge; larger than all others.
 constexpr float no_message = 3.4e38f;
 
-//! Float: the bits of a magnitude that are stored.
+//! Float: mask of the stored bits of a magnitude.
 constexpr std::uint32_t kept_bits = 0xffffff00u;
 
 //! Float: magnitudes of a check's messages, for the edge that alone has the smallest |t|

@@ -37,7 +37,7 @@ std::vector<std::int8_t> soft_output(const result& decoded,
  * \brief Decodes by belief propagation in double precision.
  *
  * Check nodes compute 2·atanh(Π tanh(t/2)) (Gallager) and clamp the messages to ±40 nats.
- * The layered schedule is that of layer_plan.h.
+ * layer_plan.h defines the layered schedule.
  *
  * \param llr n channel values in nats, positive means bit 0
  * \param early_stop stop after the first iteration whose decisions satisfy every check

@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks the options of a stream decoder, and makes the setup and the sizes of its
- * batches. */
+/* Checks the options of a stream decoder, and computes its setup and batch sizes. */
 
 #include "common/refuse.h"
 #include "ldpc/stream/traits.h"
@@ -87,13 +86,13 @@ setup make_setup(const ldpc_options& o)
             refuse("output",
                    "message",
                    "the message positions of " + code.name() +
-                       " are not known, so only codeword is allowed");
+                       " are not known, so the output must be codeword");
         }
         if (message && code.k() == 0) {
             refuse("output",
                    "message",
                    code.name() +
-                       " has no message bits (K = 0), so only codeword is allowed");
+                       " has no message bits (K = 0), so the output must be codeword");
         }
     }
     return s;

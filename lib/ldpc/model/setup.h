@@ -89,7 +89,7 @@ struct setup {
     {
         return (output_bits(code) + 31) / 32 * 4;
     }
-    //! Returns the offset of the LLRs in the output of a codeword.
+    //! Returns the offset in bytes of the LLRs in the output of a codeword.
     std::size_t soft_offset(const ldpc_code& code) const
     {
         return (decision_bytes(code) + 15) / 16 * 16;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The input side of the LDPC stream decoder: conversion of pushed or borrowed values and
- * assembly of batches. decoder_output.cc has the output. */
+ * assembly of batches. decoder_output.cc defines the output side. */
 
 #include "common/ranges.h"
 #include "decoder_impl.h"
@@ -281,7 +281,8 @@ void ldpc_decoder_impl::add_caller_frame(std::size_t at)
     d_deadline.start();
 }
 
-// Selects the kind of the next frame. Returns whether the batch was sent before it.
+// Applies the selected code, constellation and Es/N0 to the frame that begins. If this
+// frame must not be in the batch being filled, sends the batch and returns true.
 bool ldpc_decoder_impl::begin_frame()
 {
     d_kind = d_next;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The implementation class of the stream decoder. decoder.cc has its input and public
- * functions, decoder_output.cc its output. */
+/* The implementation class of the stream decoder. decoder.cc defines the input functions
+ * and the public functions, and decoder_output.cc defines the output functions. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_DECODER_IMPL_H
@@ -98,9 +98,9 @@ private:
 
     // Returns whether the frames of the batch that is being filled are stored in the
     // caller's format. Symbols are always stored in this format. Channel values are
-    // stored in it if four conditions hold. All earlier batches were stored in it. The
-    // decoder runs on a device with memory for the conversion. All bits of all codes are
-    // sent. The values have no more bytes than quantised values.
+    // stored in it if all earlier batches were, the decoder runs on a device with memory
+    // for the conversion, all bits of all codes are sent, and the values have no more
+    // bytes than quantised values.
     bool stays_in_caller_format();
 
     // Returns the number of items that are pushed for a frame.
@@ -130,7 +130,7 @@ private:
                                   std::size_t n,
                                   std::size_t count);
 
-    // Returns where a slot stores input in the caller's format.
+    // Returns the address at which a slot stores input in the caller's format.
     std::byte* caller_format_of(const slot& s) const
     {
         return s.input + d_pipeline->active().limits().table_bytes;
@@ -216,7 +216,7 @@ private:
     ldpc_options d_options;
     std::optional<frame_status> d_status;
     // The codeword and the LLRs of the frame whose output is being pulled, if the options
-    // keep them.
+    // keep_codeword and keep_soft are set.
     std::vector<std::uint8_t> d_codeword;
     std::vector<std::int8_t> d_llrs;
 
@@ -226,10 +226,10 @@ private:
     // The frames of each batch in flight, oldest batch first.
     std::deque<std::vector<ldpc::frame_batch::frame>> d_batches;
 
-    frame_kind d_next;                // kind of frames that have not begun
+    frame_kind d_next;                // kind selected for the next frame
     frame_kind d_kind;                // kind of the frame that is being pushed
-    std::size_t d_have = 0;           // number of items of that frame so far
-    std::vector<std::byte> d_partial; // items of that frame, in the caller's format
+    std::size_t d_have = 0;           // number of pushed items of that frame
+    std::vector<std::byte> d_partial; // these items, in the caller's format
     // Quantised sent values of a frame of a punctured or shortened code.
     std::vector<std::byte> d_quantised;
     // For channel values: whether no batch so far was quantised on the host; see

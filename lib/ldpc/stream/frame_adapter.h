@@ -28,7 +28,7 @@ namespace gr::gpufec::ldpc {
  * frame, the adapter does not accept the last item of the frame, and the caller pushes
  * that item again later. missing(), drop_incomplete() and skip() concern only the
  * gathered items. The derived class implements select(), selected(), set_esn0_db() and
- * frame_items(). All other functions call those of the inner decoder.
+ * frame_items(). Each other function calls the same function of the inner decoder.
  */
 class frame_adapter : public ldpc_decoder
 {

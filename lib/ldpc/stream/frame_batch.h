@@ -23,7 +23,7 @@ public:
         // frame, and the parameters of quantisation.
         std::uint32_t caller_format = 0;
         float factor = 0, limit = 0;
-        // For symbols:
+        // Used only for symbols.
         unsigned constellation = 0;
         int level = 0;
     };
@@ -37,7 +37,7 @@ public:
     std::size_t size() const { return d_frames.size(); }
     bool full() const { return size() == d_limits.work_items; }
 
-    //! Adds a frame, and returns the offset of its values in the slot's input.
+    //! Adds a frame, and returns the offset in bytes of its values in the slot's input.
     std::size_t add(unsigned code, float soft_factor)
     {
         const auto at = d_input;
@@ -94,8 +94,8 @@ public:
         }
     }
 
-    //! Returns the job of these frames, and writes their tables to \p input, the input
-    //! of the slot.
+    //! Returns the job of the batch, and writes the tables of its frames to \p input, the
+    //! input of the slot.
     job make_job(std::byte* input) const;
 
     //! Returns the frames, and empties the batch.

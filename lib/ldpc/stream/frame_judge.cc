@@ -460,8 +460,8 @@ bool frame_judge::judge_modcods(const symbol_vector& symbols)
     return false;
 }
 
-// Does the same as better(), but for symbols. To save time, the frames are decoded only
-// if the hard decisions of the first frame look like a codeword.
+// Demaps symbols and calls better() with their LLRs. To save time, returns false without
+// decoding if the hard decisions of the first frame do not look like a codeword.
 bool frame_judge::better_symbols(const ldpc_code& code,
                                  const demap::constellation& points,
                                  const symbol_vector& symbols,
@@ -566,8 +566,7 @@ void frame_judge::say_none()
     const std::string checks =
         !of_symbols()
             ? "check the code, its rate, soft_input, where frames begin, and the order "
-              "of "
-              "bits"
+              "of bits"
             : "check the MODCOD (constellation and rate), frame_size and soft_input, "
               "where frames begin, that PLHEADERs and pilots are removed and the PL "
               "scrambling is undone, and the carrier's phase";

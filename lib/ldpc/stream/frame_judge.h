@@ -12,13 +12,13 @@
  *
  * - If all frames fail, z is compared with its expected value E on the worst channel that
  *   the code could correct. If E is 10 or more and z is less than E / 2, the diagnosis is
- *   that the frames do not belong to the code. A codeword in such noise is
- *   misjudged with a probability below 3e-7. Checks of degree d are violated with a
- *   probability of (1 − (1 − 2p)^d) / 2. p is the error rate at which the capacity of a
- *   binary symmetric channel is 0.8 times the code's rate.
+ *   that the frames do not belong to the code. On the worst channel, this diagnosis is
+ *   wrong with a probability below 3e-7. A check of degree d is violated with a
+ *   probability of (1 − (1 − 2p)^d) / 2, where p is the error rate at which the capacity
+ *   of a binary symmetric channel is 0.8 times the code's rate.
  * - Another sign, format, scale or rate, or another interpretation of symbols (phase, I
- *   and Q, format, MODCOD, PLFRAMEs) is recommended only if it decodes more frames than
- *   the declared one. The difference must be at least half of the frames tried. Frames
+ *   and Q, format, MODCOD, PLFRAMEs) is recommended only if more frames decode with it
+ *   than as declared. The difference must be at least half of the frames tried. Frames
  *   that decode are strong evidence, because a random word satisfies M independent checks
  *   only with a probability of 2^−M. */
 
@@ -42,7 +42,7 @@ public:
                 const decoder_hooks& hooks,
                 const std::vector<demap::constellation>& constellations = {});
 
-    //! Sets code and constellation of the next items.
+    //! Sets the indices of the code and constellation of the next items.
     void select(unsigned code, unsigned constellation = 0);
     void look_at(const void* items, std::size_t first, std::size_t count) override;
     //! Discards the items of a frame that is not complete.

@@ -159,8 +159,8 @@ private:
         d_status = {};
     }
 
-    // Gathers decoded bits, and returns whether those of a PPDU are complete. The bits of
-    // dropped PPDUs are discarded.
+    // Gathers decoded bits, and returns whether a PPDU is complete. The bits of dropped
+    // PPDUs are discarded.
     bool complete()
     {
         while (!d_dropped.empty() && d_dropped.front().before == d_before_pulled) {
@@ -206,7 +206,7 @@ private:
     // Number of PPDUs before the one that is being pushed, and before the one that is
     // being pulled. Both numbers include dropped PPDUs.
     std::uint64_t d_before_pushed = 0, d_before_pulled = 0;
-    // The PPDU being pulled.
+    // Decoded bits of the PPDU being pulled: one per byte, and packed.
     std::vector<std::uint8_t> d_bits, d_packed;
     std::size_t d_gathered = 0, d_emitted = 0;
     frame_status d_status{};

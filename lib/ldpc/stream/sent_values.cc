@@ -39,8 +39,7 @@ void spread(const ldpc_code& code, Value certain, const std::byte* values, std::
             to[sent[i]] = from[i];
         }
     }
-    for (std::size_t i = different; i < sent.size(); ++i) { // The values of repeated bits
-                                                            // are added.
+    for (std::size_t i = different; i < sent.size(); ++i) {
         if (sent[i] != ldpc_code::fill) {
             auto sum = to[sent[i]] + from[i]; // sum is of type int or float
             using sum_type = decltype(sum);

@@ -25,9 +25,9 @@ std::vector<std::uint32_t> sources_of(const ldpc_code& code);
 /*!
  * \brief Copies the quantised values of sent bits to their positions in a codeword.
  *
- * Values of punctured positions become 0, and those of shortened positions become the
- * rule's channel limit, which means a certain 0. The values of a bit that is sent several
- * times are added, within the channel limit.
+ * Values of punctured positions become 0. Values of shortened positions become the rule's
+ * channel limit, because these bits are certainly 0. The values of a bit that is sent
+ * several times are added, and the sum is clamped to the channel limit.
  */
 void spread_sent(const ldpc_code& code,
                  const setup& setup,

@@ -13,8 +13,9 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-constexpr std::size_t slot = 90, slots_per_pilot = 16, pilot = 36; // slot and pilot:
-                                                                   // lengths in symbols
+// Number of symbols per slot, of slots between pilot blocks, and of symbols per pilot
+// block.
+constexpr std::size_t slot = 90, slots_per_pilot = 16, pilot = 36;
 
 // Returns the angle, in multiples of 90 degrees, by which scrambling rotates each symbol
 // after the PLHEADER.

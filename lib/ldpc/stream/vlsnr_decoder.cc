@@ -179,10 +179,10 @@ private:
     std::vector<demap::constellation> d_constellations;
     std::deque<demap::vlsnr_demapper> d_demappers; // one per constellation
     std::unique_ptr<frame_judge> d_judge;          // nullptr if the input is not checked
-    frame_kind d_next;                             // kind of frames that have not begun
+    frame_kind d_next;                             // kind selected for the next frame
     frame_kind d_kind;                    // kind of the frame that is being pushed
-    bool d_begun = false;                 // whether this frame has begun
-    std::vector<std::int8_t> d_llrs;      // LLRs of that frame
+    bool d_begun = false;                 // whether the frame being pushed has begun
+    std::vector<std::int8_t> d_llrs;      // LLRs of the frame being pushed
     std::size_t d_pushed = 0;             // number of these LLRs that the inner decoder
                                           // has accepted
     std::optional<frame_status> d_status; // not yet returned by status()

@@ -98,13 +98,13 @@ void expect_equal(const std::vector<qa::decoded>& got,
         for (std::size_t b = 0; b < wanted[i].bytes.size(); ++b) {
             differing += got[i].bytes[b] != wanted[i].bytes[b];
         }
-        EXPECT_EQ(differing, 0u) << "bytes of frame " << i;
+        EXPECT_EQ(differing, 0u) << "differing output bytes of frame " << i;
         ASSERT_EQ(got[i].llrs.size(), wanted[i].llrs.size());
         std::size_t llrs = 0;
         for (std::size_t b = 0; b < wanted[i].llrs.size(); ++b) {
             llrs += got[i].llrs[b] != wanted[i].llrs[b];
         }
-        EXPECT_EQ(llrs, 0u) << "LLRs of frame " << i;
+        EXPECT_EQ(llrs, 0u) << "differing LLRs of frame " << i;
     }
 }
 
@@ -519,7 +519,8 @@ TEST(ldpc_cpu, EveryCode_DecodesNearItsThreshold)
     }
 }
 
-// With the offset of their rate, 1/4 nat, the decoder would lose 12 and 17 of 64 frames.
+// With the offset of the codes' rate, 1/4 nat, 12 of 64 frames of rate 4/15 and 17 of 64
+// frames of rate 14/45 would fail.
 TEST(ldpc_cpu, CodesThatNeedALargerOffset_LoseFewFramesAtTheirThresholds)
 {
     struct point {

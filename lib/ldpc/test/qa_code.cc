@@ -163,8 +163,8 @@ TEST(ldpc_code, ParallelChains_ShareBitsOnlyAtTheirEnds)
                     continue;
                 }
                 ++with_two;
-                // Groups of each layer. Parity bits count as groups whose numbers follow
-                // those of the message.
+                // Groups of each layer. The numbers of the groups of parity bits follow
+                // the numbers of the groups of message bits.
                 const unsigned groups = code.addresses().size(), q = code.q();
                 std::vector<std::set<unsigned>> of_layer(q);
                 for (unsigned g = 0; g < groups; ++g) {

@@ -44,7 +44,7 @@ void replace_nan(std::vector<sent_frame>& frames)
 
 } // namespace
 
-TEST(ldpc_decoder, FramesOfSeveralCodes_Decode)
+TEST(ldpc_decoder, FramesOfSeveralCodes_DecodeToSentBits)
 {
     ldpc_options options;
     options.codes = mixed_codes();
@@ -62,8 +62,8 @@ TEST(ldpc_decoder, FramesOfSeveralCodes_Decode)
     }
 }
 
-// Message bits leave the decoder in the order of the message positions, even if the host
-// must gather them from the codeword.
+// The decoder outputs message bits in the order of the message positions, even if the
+// host must gather them from the codeword.
 TEST(ldpc_decoder, MessagePositionsInAnyOrder_MessageIsInThatOrder)
 {
     std::mt19937 random(5);
@@ -93,7 +93,7 @@ TEST(ldpc_decoder, MessagePositionsInAnyOrder_MessageIsInThatOrder)
     }
 }
 
-TEST(ldpc_decoder, FramesInEveryFormatAndPrecision_Decode)
+TEST(ldpc_decoder, FramesInEveryFormatAndPrecision_DecodeToSentBits)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "2/3"), qa::regular_code(504, 252, 7) };
@@ -250,8 +250,8 @@ TEST(ldpc_decoder, PartialBatch_IsSubmittedAfterMaxLatency)
     EXPECT_EQ(out, qa::pack(frames[0].bits, frames[0].bits.size()));
 }
 
-// A thread decodes these codewords one at a time, so that the default batch need not fill
-// the lanes of a vector.
+// A thread decodes DVB-S2 codewords in int8 one at a time, so that the default batch need
+// not fill the lanes of a vector.
 TEST(ldpc_decoder, SingleCodewordKernel_HasSmallDefaultBatch)
 {
     const auto batch = [](auto&& change) {
@@ -364,8 +364,8 @@ TEST(ldpc_decoder, CodeWithoutMessageBits_OutputsOnlyCodewords)
     options.codes = { ldpc_code::from_alist(text, "full rank") };
     options.backend = backend::cpu;
     EXPECT_EQ(refusal(options),
-              "output is message: full rank has no message bits (K = 0), so only "
-              "codeword is allowed");
+              "output is message: full rank has no message bits (K = 0), so the output "
+              "must be codeword");
     options.codeword = true;
     const auto decoder = ldpc_decoder::make(options);
     const std::int8_t values[] = { 3, 1 };
@@ -397,7 +397,7 @@ TEST(ldpc_decoder, ItemsOfAnotherType_AreRefused)
     EXPECT_EQ(demapping->push(symbols), 4u);
 }
 
-TEST(ldpc_decoder, FramesOfSeveralCodes_DecodeWithCuda)
+TEST(ldpc_decoder, FramesOfSeveralCodesOnCuda_DecodeToSentBits)
 {
     ldpc_options options;
     options.codes = mixed_codes();

@@ -230,7 +230,7 @@ std::vector<kernel_case> dvbs2_cases(maker make)
 std::vector<kernel_case> int8_cases(maker make)
 {
     auto cases = dvbs2_cases(make);
-    // These codes have irregular layers; those of the first code are in two chains.
+    // These codes have irregular layers. The first code has two chains of layers.
     cases.push_back(standard_case(make, "dvbs2x", "normal", "13/45"));
     cases.push_back(standard_case(make, "dvbs2x", "short", "7/15"));
     return cases;
@@ -293,7 +293,7 @@ std::vector<kernel_case> unstructured_cases()
     cases.push_back(standard_case(make, "ccsds_c2", "8160", "7/8"));
     cases.push_back(standard_case(make, "wifi", "1944", "5/6", false));
     cases.push_back(standard_case(make, "wifi", "1296", "3/4", false));
-    // The following codes have checks of many degrees; those of NR also have punctured
+    // The following codes have checks of many degrees. The NR codes also have punctured
     // bits.
     cases.push_back(standard_case(make, "nr", "bg2 z13", "10/30"));
     cases.push_back(standard_case(make, "dvbs2x", "short", "4/15"));

@@ -266,15 +266,14 @@ TEST(ldpc_positions, MatrixTooLargeToEliminate_AcceptsLists)
 TEST(ldpc_positions, DependentMessagePosition_ErrorNamesPosition)
 {
     const auto code = from_alist(hamming);
-    // Bits 0, 2, 4 and 6 form a check, so that the last of them follows from the others.
+    // Bits 0, 2, 4 and 6 form a check, so that any three of these bits determine the
+    // fourth.
     EXPECT_EQ(refusal(code, positions{ 0, 2, 4, 6 }),
               "message_positions is a list of 4: entry 3, position 6, cannot be a "
-              "message bit of "
-              "test: it follows from the entries before it");
+              "message bit of test: the preceding entries determine this bit");
     EXPECT_EQ(refusal(code, positions{ 6, 4, 2, 0 }),
               "message_positions is a list of 4: entry 3, position 0, cannot be a "
-              "message bit of "
-              "test: it follows from the entries before it");
+              "message bit of test: the preceding entries determine this bit");
     EXPECT_EQ(refusal(code, positions{ 0, 2, 4, 7 }),
               "message_positions[3] is 7: allowed are 0 to 6");
     EXPECT_EQ(refusal(code, positions{ 0, 2, 0, 5 }),
@@ -372,7 +371,7 @@ TEST(ldpc_positions, ParityCheckMatrix_CausesNoWarning)
         expect_none(qa::regular_alist(96, 80, seed));
         expect_none(qa::regular_alist(2048, 384, seed));
     }
-    // Low-density generator matrices: an identity beside columns of few ones.
+    // Low-density generator matrices: an identity matrix beside columns with few ones.
     for (const unsigned m : { 8u, 20u, 50u, 500u }) {
         for (const bool in_front : { true, false }) {
             expect_none(
@@ -422,7 +421,7 @@ TEST(ldpc_positions, CommentsPaddingAndLineEnds_AreIgnored)
         each_line([](unsigned i, const std::string& l) {
             return (i % 40 ? "" : " # part " + std::to_string(i) + "\n") + l + "\n";
         }),
-        // A file without padding that ends with a comment, as AFF3CT writes it.
+        // A file in the form that AFF3CT writes: no padding, and a comment at the end.
         qa::alist_of(known) +
             "\n# Positions of the information bits in the codewords:\n2\n5 7\n",
     };

@@ -154,7 +154,8 @@ TEST(wifi_ppdu, AllLengths_FillSymbolsAndCarryEveryPayloadBit)
     EXPECT_GT(none, 0u);
 }
 
-// The expected values were computed by hand from the formulas of 19.3.11.7.5.
+// The expected values were computed by hand from the formulas of IEEE 802.11-2020,
+// 19.3.11.7.5.
 TEST(wifi_ppdu, KnownFormats_HaveParametersOfTheStandard)
 {
     // N_pld = 816, N_avbits = 1664: one codeword of 1944 bits with 972 message bits, so

@@ -119,9 +119,9 @@ TEST(ldpc_reference, FloatCheckNode_EqualsHandComputation)
     // The check has five edges. The offset of the edge with the smallest magnitude is
     // 101/128 nat and declines with the distance to the next magnitude. The offset of the
     // other edges is 59/128 nat and declines with the distance to the magnitude sent to
-    // the first edge. An offset falls to half at a distance of 1 nat and to 0 at 2 nats;
-    // a negative distance raises it. The exact result has 17 significant bits, of which
-    // 16 are stored.
+    // the first edge. An offset is halved at a distance of 1 nat, is 0 from 2 nats on,
+    // and grows at a negative distance. The exact result has 17 significant bits, of
+    // which 16 are stored.
     const double first = 59 / 128.0, second = 101 / 128.0;
     const double to_all = 2 - first * (1 - (1 - second / 2) / 2) - 1 / 65536.0;
     expect_near(messages({ 3, -2, 6, 4, 7 }, -1),
@@ -136,7 +136,7 @@ TEST(ldpc_reference, FloatCheckNode_EqualsHandComputation)
 
 // Asserts that 16 frames decode at −2.15 dB. Sum-product has a frame error rate of 1e-3
 // at −2.31 dB; int8, whose offset is constant, at −1.85 dB (docs/performance.md).
-TEST(ldpc_reference, FloatDecoder_IsNearSumProduct)
+TEST(ldpc_reference, FloatDecoder_DecodesNearThresholdOfSumProduct)
 {
     setup s;
     s.codes = { ldpc_code::standard("dvbs2x", "normal", "13/45") };

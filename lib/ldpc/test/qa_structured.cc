@@ -58,7 +58,7 @@ ldpc_code base_matrix(const std::string& text)
     return ldpc_code::from_base_matrix(stream, "test");
 }
 
-// Returns the error with which \p action is refused, or "" if it is not refused.
+// Returns the message of the std::invalid_argument that \p action throws, or "".
 template <class Action>
 std::string refusal(Action&& action)
 {
@@ -185,8 +185,8 @@ TEST(ldpc_standards, CcsdsC2_EncodesByGeneratorOfTheStandard)
 }
 
 // Encodes messages that have a single 1, the first of each circulant. Their parity bits
-// are rows of the generator matrix in CCSDS 231.0-B, section 4. The other rows are those
-// rows with each block shifted cyclically.
+// are rows of the generator matrix in CCSDS 231.0-B, section 4. Cyclic shifts of the
+// blocks of these rows are the other rows.
 TEST(ldpc_standards, TelecommandCodes_EncodeByGeneratorsOfTheStandard)
 {
     const std::map<unsigned, std::vector<std::string>> known = {
@@ -244,7 +244,8 @@ TEST(ldpc_standards, TelecommandCodes_HaveNoShortCycles)
     }
 }
 
-// The code (128, 64) has a minimum distance of 14, which messages with four ones reach.
+// The code (128, 64) has a minimum distance of 14. The test encodes all messages with one
+// to four ones, because at least one of their codewords has this weight.
 TEST(ldpc_standards, ShortTelecommandCode_HasMinimumDistance14)
 {
     const ldpc_encoder_kernel encoder(ldpc_code::standard("ccsds_tc", "128", "1/2"));
@@ -399,7 +400,7 @@ TEST(ldpc_base_matrix, BadText_IsRefusedWithLineNumber)
                    "line 4: the row has 3 blocks, but the rows before it have 2");
     expect_refused("lifting 4\n0 1\npunctured 1 x\n", "line 3: a position is \"x\"");
     expect_refused("lifting 4\n0 1\npunctured 5-3\n",
-                   "line 3: the last of a range is \"3\"");
+                   "line 3: the last position of a range is \"3\"");
     expect_refused("lifting 4\n0 1\npunctured 8\n",
                    "punctured is 8: test has positions 0 to 7");
     expect_refused("lifting 1000000\n0 1\n", "the matrix has 2000000 bits");
@@ -450,8 +451,8 @@ TEST(ldpc_positions, PuncturedAndShortenedCode_EncodesToCodewords)
     }
 }
 
-// The decoder outputs the messages of frames of sent bits only, pushed whole or in parts.
-TEST(ldpc_positions, FramesWithUnsentBits_Decode)
+// Only the sent bits of each codeword are pushed, all at once or in parts.
+TEST(ldpc_positions, FramesWithUnsentBits_DecodeToMessages)
 {
     const ldpc_code codes[] = {
         ldpc_code::standard("nr", "bg1 z8", "22/30"),

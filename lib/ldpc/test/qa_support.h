@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Helpers of the LDPC tests: random codewords with noise, batches of them, and codes from
- * alist files. */
+/* Helpers of the LDPC tests: random codewords with noise, decoding of batches, and codes
+ * from alist files. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_TEST_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_LDPC_TEST_QA_SUPPORT_H
@@ -86,7 +86,7 @@ struct decoded {
     std::vector<std::int8_t> llrs; // empty if the setup has no soft output
 };
 
-//! Returns the soft-output factor of frame \p i of a batch. Scales and signs vary.
+//! Returns the soft-output factor of a batch's frame \p i. Scale and sign depend on i.
 inline float soft_factor_of(std::uint32_t i)
 {
     constexpr float factors[] = { 1, -1, 0.5f, 2.0f / 3, -3.7f };

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the decoder of symbols of VL-SNR frames. Its output must equal that of a decoder
- * of LLRs that receives the demapper's LLRs, for symbols in chunks of any size. */
+/* Tests the decoder of symbols of VL-SNR frames, for symbols in chunks of any size. The
+ * output must equal the output of an LLR decoder that receives the demapper's LLRs. */
 
 #include "common/packed_bits.h"
 #include "cuda/devices.h"

@@ -22,9 +22,9 @@ struct dvbs2_table {
 const std::vector<dvbs2_table>& dvbs2_normal_tables(); //!< 64800 bits per frame
 const std::vector<dvbs2_table>& dvbs2_short_tables();  //!< 16200 bits per frame
 
-const std::vector<dvbs2_table>& dvbs2x_normal_tables();
+const std::vector<dvbs2_table>& dvbs2x_normal_tables(); //!< 64800 bits per frame
 const std::vector<dvbs2_table>& dvbs2x_medium_tables(); //!< 32400 bits per frame
-const std::vector<dvbs2_table>& dvbs2x_short_tables();
+const std::vector<dvbs2_table>& dvbs2x_short_tables();  //!< 16200 bits per frame
 
 //! The codes of DVB-T2 that are not codes of DVB-S2.
 const std::vector<dvbs2_table>& dvbt2_normal_tables();
@@ -46,9 +46,9 @@ struct nr_table {
 };
 nr_table nr_graph(unsigned graph);
 
-//! These two functions return entries of AR4JA's tables (CCSDS 131.0-B, 7.4.2). \p k is
-//! the permutation, counted from 0, \p quarter is 0 to 3, and \p size is 0 (M = 128) to 6
-//! (M = 8192).
+//! ar4ja_theta() and ar4ja_phi() return entries of AR4JA's tables (CCSDS 131.0-B, 7.4.2).
+//! \p k is the permutation, counted from 0, and \p quarter is 0 to 3. \p size is 0 to 6
+//! for M from 128 to 8192.
 unsigned ar4ja_theta(unsigned k);
 unsigned ar4ja_phi(unsigned quarter, unsigned k, unsigned size);
 
@@ -59,8 +59,8 @@ unsigned c2_shift(unsigned row, unsigned column, unsigned i);
 bool c2_is_odd(unsigned column, unsigned parity);
 
 //! Returns the 32 circulants of a telecommand code (CCSDS 231.0-B, section 4) of \p n
-//! bits, 128 or 512. Each has three values: row, column and shift. The lifting size is n
-//! / 8.
+//! bits, 128 or 512. Each circulant has three values: row, column and shift. The lifting
+//! size is n/8.
 const std::uint8_t (&telecommand_circulants(unsigned n))[96];
 
 } // namespace gr::gpufec::ldpc

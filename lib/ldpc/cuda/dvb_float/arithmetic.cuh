@@ -20,8 +20,8 @@ struct dvb_float_arguments : block_arguments {
     // In int16: the magnitude for a minimum m is span · sat(m · slope + floor), rounded,
     // where sat() clamps to 0 … 1.
     float slope, floor, span;
-    bool filled; // whether edges to an extra group of posteriors pad layers with fewer
-                 // edges
+    bool filled; // whether layers with fewer edges are padded with edges to an extra
+                 // group of posteriors
     // The number of layers per chain whose records are in shared memory.
     std::uint32_t shared_layers;
     const std::uint32_t* entries; // table of edges, from chain_table::entries()
@@ -34,7 +34,7 @@ constexpr unsigned warps = group / 32; // number of whole warps among the thread
                                        // chain
 constexpr unsigned flag_words = 4;
 constexpr std::uint32_t sign = 0x80000000u;
-constexpr float missing = 1e38f; // magnitude in place of an edge that a layer lacks
+constexpr float missing = 1e38f; // magnitude of a missing edge of a layer
 
 __device__ inline std::uint32_t bits(float x) { return __float_as_uint(x); }
 __device__ inline float value_of(std::uint32_t x) { return __uint_as_float(x); }

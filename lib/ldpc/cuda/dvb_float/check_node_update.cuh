@@ -49,8 +49,9 @@ public:
     }
 
 private:
-    // d_above is min1 + 1. d_first is the magnitude to all edges except the one with
-    // min1, d_second that to the edge with min1, both as integers in the low bits.
+    // d_above is min1 + 1. d_second is the magnitude of the message to the edge with
+    // min1, and d_first is the magnitude to all other edges. Both magnitudes are integers
+    // in the low bits.
     float d_above, d_first, d_second;
     float d_signed_first, d_signed_step;
     float d_place = low_bits;

@@ -8,7 +8,7 @@
  * message bits. The parity bits form a chain: check c has parity bits c − 1 and c. A
  * thread follows the chain from layer to layer. After check c, it passes the posterior of
  * bit c to the next layer in a register, and after check c + 1 it stores the posterior.
- * From the last layer, the posterior goes to the first layer of the neighbouring thread.
+ * After the last layer, the neighbouring thread uses the posterior in the first layer.
  * If a code has two chains of layers (chain_order.h), each chain has its own group of
  * threads. The record of a check has its messages in compressed form: two magnitudes, the
  * edge with the smallest variable-to-check magnitude (min1), and the signs. The records
@@ -20,10 +20,10 @@
  * posterior before the preceding layer is written, unless the posterior may still change
  * (early_edges in chain_table.h).
  *
- * An edge that a layer lacks leads to a posterior so large that no message changes it.
- * Barriers are needed in three places: before a layer that uses a group already used
- * since the last barrier, within a layer in which a bit occurs more than once, and
- * between the phases of two chains. */
+ * If a layer has fewer edges than the kernel, the missing edges use a posterior so large
+ * that no message changes it. Barriers are needed in three places: before a layer that
+ * uses a group already used since the last barrier, within a layer in which a bit occurs
+ * more than once, and between the phases of two chains. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
@@ -252,7 +252,7 @@ private:
                  d_own_state + layer * check_record::layer_words,
                  std::forward<Use>(use));
     }
-    // The same function for a record whose address in device memory is \p outside.
+    // Overload for a record whose address in device memory is \p outside.
     template <class Use>
     __device__ void at_layer(unsigned layer, std::uint32_t* outside, Use&& use) const
     {
@@ -424,8 +424,8 @@ private:
     // sign bit.
     __device__ std::uint32_t message_sum(unsigned i) const;
 
-    // Calls use() with the parity of the thread's check, in the sign bit, in each layer
-    // from \p first to \p end − 1.
+    // For each layer from \p first to \p end − 1, calls use() with the parity of the
+    // thread's check in the sign bit.
     template <class Use>
     __device__ void
     each_sum(unsigned first, unsigned end, float& parity_before, Use&& use) const;

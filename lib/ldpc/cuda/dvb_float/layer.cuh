@@ -86,8 +86,8 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::do_layer(
             deferred[e - 1] = r;
         }
     }
-    // The last parity bit of the chain is also updated, and has been stored, by the first
-    // layer of the other chain (or of this chain if there is only one).
+    // The first layer of the other chain (or of this chain if there is only one) has also
+    // updated the last parity bit of this chain, and has stored the bit.
     const float own_posterior =
         i + 1 == d_layers ? get_bit(d_after) : fetched_next.posterior_before();
     t[own] = __fsub_rn(own_posterior, old.message(own));

@@ -88,7 +88,7 @@ struct record<Edges, true, Pitch> {
     {
         store_vector(reinterpret_cast<vector*>(own), v, shared);
     }
-    // Sets the record to one without messages.
+    // Sets the record of a check that has no messages yet.
     __device__ void begin(float posterior_before)
     {
         set(low_bits, low_bits, 0, 0, posterior_before);
@@ -127,12 +127,11 @@ private:
 
 template <unsigned Edges, unsigned Pitch>
 struct record<Edges, false, Pitch> {
-    // A layer has one row per word of the record: both magnitudes, the posterior, and the
-    // signs if there are many edges. The low bits and the sign bit of a magnitude are
-    // free and hold the signs of up to 14 edges. The low bits of the first magnitude have
-    // up to eight signs, those of the second magnitude up to four, and each sign bit has
-    // one. The lowest bits of the second magnitude hold the index of the edge
-    // with min1.
+    // A layer has one row per word of the record: both magnitudes, the posterior and, if
+    // there are more than 14 edges, the signs. For up to 14 edges, the magnitudes' words
+    // also hold the signs: up to eight in the low bits of the first magnitude, up to four
+    // in the low bits of the second magnitude, and one in each sign bit. The lowest bits
+    // of the second magnitude hold the index of the edge with min1.
     static constexpr bool narrow = Edges <= 14;
     static constexpr unsigned rows = narrow ? 3 : 4;
     static constexpr unsigned own_words = 1; // distance in words between the records of
@@ -163,7 +162,7 @@ struct record<Edges, false, Pitch> {
             if constexpr (!narrow) {
                 return signed_by(value_of(magnitude), signs << (32 - Edges + e));
             }
-            // The low bits of s must be 0, because they become those of the message.
+            // The low bits of s must be 0, because they become the message's low bits.
             const auto s =
                 e < below_first ? first << (32 - below_first + e)
                 : e < below_first + below_second
@@ -230,7 +229,7 @@ struct record<Edges, false, Pitch> {
         signs = all_signs;
         posterior = bits(posterior_before);
     }
-    // Sets the record to one without messages.
+    // Sets the record of a check that has no messages yet.
     __device__ void begin(float posterior_before) { set(0, 0, 0, 0, posterior_before); }
     // store_first() and load_first() handle a record without messages, which has only a
     // posterior.

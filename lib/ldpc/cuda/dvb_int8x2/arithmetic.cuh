@@ -21,9 +21,9 @@ constexpr unsigned group = chain_table::group;
 constexpr unsigned bytes = chain_table::bytes;
 constexpr std::uint32_t signs = 0x80008000u;
 constexpr float unit = 1 / 2048.0f;
-constexpr float missing = 1500 * unit; // magnitude in place of an edge that a check lacks
-// Posterior for an edge that a layer lacks, so large that adding a message does not
-// change it.
+constexpr float missing = 1500 * unit; // magnitude of a missing edge of a check
+// Posterior of a missing edge of a layer, so large that adding a message does not change
+// the posterior.
 constexpr float unchanged = 32768;
 constexpr float bias = 0.5f + 128 * unit; // the 16-bit float 0x3800 | b is 0.5 + b units
 constexpr unsigned flag_words = 4;
@@ -73,8 +73,8 @@ struct rule_in_registers {
     }
 };
 
-// Returns four words with posteriors in both halves. The lower halves are for the channel
-// values in the bytes of \p x, the upper halves for those in the bytes of \p y.
+// Converts channel values to four words with posteriors in both halves. Byte i of \p x
+// becomes the lower half of word i, and byte i of \p y becomes the upper half.
 __device__ inline uint4
 four_posteriors(const constants& c, std::uint32_t x, std::uint32_t y)
 {
@@ -103,8 +103,8 @@ __device__ inline bool has_half2_minimum()
 #endif
 }
 
-// Returns the smaller magnitude with the product of the signs. Needs instructions for
-// minima.
+// Returns the smaller magnitude with the product of the signs. The device must have
+// instructions for minima.
 __device__ inline half2 signed_min(half2 a, half2 b)
 {
 #if __CUDA_ARCH__ >= 860
@@ -141,9 +141,9 @@ struct two_minima {
 };
 
 // Returns the same minima as min1_of(), computed from clamped differences. For magnitudes
-// a and b of at most 1, sat(a − b) is max(a − b, 0), so a − sat(a − b) is the smaller of
-// both, and b + sat(a − b) the larger. All finite magnitudes are below 1. The minima
-// begin at 1, which the message rule treats like the magnitudes of missing edges.
+// a and b of at most 1, sat(a − b) is max(a − b, 0), so a − sat(a − b) is the smaller
+// magnitude and b + sat(a − b) is the larger one. All finite magnitudes are below 1. The
+// minima begin at 1, which the message rule treats like the magnitudes of missing edges.
 template <unsigned Edges>
 __device__ two_minima min1_by_differences(const half2 (&t)[Edges])
 {

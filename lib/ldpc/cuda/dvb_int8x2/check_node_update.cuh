@@ -18,8 +18,8 @@ namespace dvb_int8x2 {
 template <unsigned Edges, class Messages = messages<Edges>>
 class check_node_update
 {
-    // Number of bytes per half of a word for the sign and is_min1 bits of all edges; a
-    // byte has those of four edges.
+    // Number of bytes per half of a word for the sign and is_min1 bits of all edges. Each
+    // byte holds the bits of four edges.
     static constexpr unsigned octets = (Edges + 3) / 4;
 
 public:

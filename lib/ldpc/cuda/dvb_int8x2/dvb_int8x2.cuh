@@ -10,8 +10,8 @@
  * updates check (j + 180)·q + i. Shared memory holds the posteriors of the message bits.
  * The parity bits form a chain: check c has parity bits c − 1 and c. A thread follows the
  * chain from layer to layer. After check c, it passes the posterior of bit c to the next
- * layer in a register, and after check c + 1 it stores the parity bit. From the last
- * layer, the posterior goes to the first layer of the neighbouring thread. If a code has
+ * layer in a register, and after check c + 1 it stores the parity bit. After the last
+ * layer, the neighbouring thread uses the posterior in the first layer. If a code has
  * two chains of layers (chain_order.h), each chain has its own group of threads. Messages
  * are compressed, so that the L2 cache can hold them. A check has two magnitudes, one for
  * the edge with the smallest variable-to-check magnitude (min1) and one for all others.
@@ -44,7 +44,7 @@ template <unsigned MessageEdges, // number of edges of a check to message bits
           bool SharedParity,     // whether parity bits are in shared memory
           bool SharedTable,      // whether the table of edges is in shared memory
           bool Irregular,        // whether checks of some layers have fewer edges
-          unsigned External,     // number of last edges that may lead to device memory
+          unsigned External,     // number of last edges that may use device memory
           bool Soft,       // whether to write LLRs and store messages to own parity bits
           unsigned Blocks, // number of resident thread blocks per multiprocessor
           unsigned Chains, // number of chains of layers
@@ -76,16 +76,16 @@ class layered_int8x2_kernel
 
     static_assert(!TwoChecksPerWord || (SharedParity && SharedTable && !External));
     static constexpr unsigned codewords = TwoChecksPerWord ? 1 : 2;
-    // If set, missing edges of a layer lead to an extra group, after the groups in shared
-    // memory.
+    // If set, missing edges of a layer use an extra group, which follows the groups in
+    // shared memory.
     static constexpr bool Filled = External > 1;
     // Number of words of a group's posteriors, which is also the number of threads per
     // chain that have a check.
     static constexpr unsigned group_words = group / (TwoChecksPerWord ? 2 : 1);
     using block_threads = chain_threads<Chains, group_words>;
     using parity = std::uint16_t; // the values of two halves, a byte each, with 128 added
-    // Edge 0 leads to the preceding parity bit. With Soft, the last edge leads to the
-    // check's own parity bit.
+    // Edge 0 is the edge to the preceding parity bit. With Soft, the last edge is the
+    // edge to the check's own parity bit.
     static constexpr unsigned edges = MessageEdges + 1 + Soft;
     static constexpr unsigned own_edge = MessageEdges + 1;
     static constexpr unsigned pitch = block_threads::pitch;
@@ -111,7 +111,7 @@ public:
     static constexpr unsigned threads = block_threads::count;
     static constexpr unsigned max_shared = chain_max_shared(MessageEdges);
     static constexpr unsigned max_deferred = chain_max_deferred(MessageEdges);
-    // Posteriors are read early where enough registers are free.
+    // Largest number of posteriors that are read early; 0 if registers are too few.
     static constexpr unsigned max_early =
         External && Ahead && Chains == 1 ? MessageEdges : 0;
     __host__ __device__ static constexpr unsigned parity_words(unsigned q)
@@ -291,7 +291,7 @@ private:
     }
 
     // Returns the index of the posteriors of message bits 4·i to 4·i + 3 in memory, in
-    // vectors of four. Indices past shared memory stand for device memory.
+    // vectors of four. Indices past the end of shared memory refer to device memory.
     __device__ unsigned place_of_four(unsigned i) const
     {
         constexpr unsigned fours = group / 4;
@@ -305,8 +305,8 @@ private:
     // Loads the channel values of the thread's parity bits, which are contiguous, in
     // whole vectors.
     __device__ void load_parity(const std::uint8_t* a, const std::uint8_t* b);
-    // Loads the channel values of the parity bits of both of a thread's checks. The
-    // values begin at byte \p byte of the first word.
+    // Loads the channel values of the parity bits of both checks of a thread. The values
+    // begin at byte \p byte of the first word.
     __device__ void load_parity_halves(const std::uint32_t* from, unsigned byte);
     __device__ void
     load_parities(int i, std::uint32_t x, std::uint32_t y, std::uint32_t& last);
@@ -508,8 +508,8 @@ private:
                    : *d_after;
     }
 
-    // Calls use() with the parity of the thread's check, in the sign bits, in each of the
-    // chain's layers from \p first to \p end − 1.
+    // For each of the chain's layers from \p first to \p end − 1, calls use() with the
+    // parity of the thread's check in the sign bits.
     template <class Use>
     __device__ void
     each_sum(unsigned first, unsigned end, std::uint32_t& before, Use&& use) const;
@@ -541,8 +541,8 @@ private:
     // Returns the codewords in the bit mask \p candidates that satisfy every check.
     __device__ unsigned satisfied(unsigned candidates) const;
 
-    // Returns the number of violated checks. For two codewords per block, the halves of
-    // the word have their numbers.
+    // Returns the number of violated checks. With two codewords per block, each half of
+    // the word has the number of one codeword.
     __device__ std::uint32_t count_violated();
 
     // Writes the decisions of codeword w, first bit most significant.

@@ -22,11 +22,10 @@ struct int8x2_arguments : block_arguments {
     bool wrap_shared; // whether bits that pass between threads are in shared memory
     const std::uint32_t* entries; // table of edges, from chain_table::entries()
     // Constants that are passed as arguments, so that the compiler holds them in
-    // registers and does not encode them in instructions.
-    // \c halves has the high byte of 16-bit floats from 0.5 to 0.625 four times. The
-    // others have a 16-bit float in both halves: 1, 2048 and −64.
-    std::uint32_t halves = 0x38383838u;
-    std::uint32_t ones = 0x3c003c00u;
+    // registers and does not encode them in instructions. All except \c halves have the
+    // same 16-bit float in both halves.
+    std::uint32_t halves = 0x38383838u;     // high byte of floats from 0.5 to 0.625
+    std::uint32_t ones = 0x3c003c00u;       // 1
     std::uint32_t per_unit = 0x68006800u;   // 2048
     std::uint32_t four_edges = 0xd400d400u; // −64
 };

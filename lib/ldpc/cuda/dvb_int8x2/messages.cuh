@@ -14,8 +14,8 @@ namespace dvb_int8x2 {
 
 // The messages of one check of two codewords, or of two checks of one codeword, in the
 // halves of words. Each half has, from the highest bit down, a sign and an is_min1 bit
-// (see check_node_update.cuh) for each of eight edges. In the last such word, the lowest
-// bit of a half is the decision on the preceding parity bit.
+// (see check_node_update.cuh) for each of eight edges. In the last word with such bits,
+// the lowest bit of a half is the decision on the preceding parity bit.
 template <unsigned Edges, unsigned Pitch = group>
 struct messages {
     static constexpr unsigned parts = Edges / 8 + 1;
@@ -27,10 +27,10 @@ struct messages {
     // The bits of up to four edges fit in a byte per check. The decisions are then in the
     // highest bits of the magnitudes' bytes, because a magnitude needs only six bits.
     static constexpr bool few = Edges <= 4;
-    // 32-bit words per layer.
+    // Number of 32-bit words per layer.
     static constexpr unsigned layer_words = few ? Pitch * 3 / 2 : words * Pitch;
-    // Number of words per vector. The vectors of all threads come first, then their last
-    // words.
+    // Number of words per vector. In a layer, the vectors of all threads precede the last
+    // words of all threads.
     static constexpr unsigned width = few              ? 1
                                       : words % 4 == 0 ? 4
                                       : words % 2 == 0 ? 2
@@ -138,8 +138,8 @@ struct messages {
         return word << (few ? 8 : 15);
     }
 
-    // first() is the magnitude of the messages to all edges except the one with min1,
-    // and second() is that of the message to the edge with min1.
+    // second() returns the magnitude of the message to the edge with min1, and first()
+    // returns the magnitude of the messages to all other edges.
     __device__ half2 first(const constants& k) const
     {
         return __hsub2(value_of(__byte_perm(word[parts], k.halves, 0x4140)), all(0.5f));

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base of the launch plans whose kernels compute in both halves of a word. */
+/* The base class of the launch plans for int8 kernels, which compute with two 16-bit
+ * floats per word. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_PLAN_H
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_PLAN_H

@@ -98,8 +98,9 @@ dvb_int8x2_variant choose_irregular(unsigned edges)
     });
 }
 
-// Returns the variant for layers of exactly \p edges edges, which may be none. Beside the
-// posteriors of a large code, shared memory has no space for parity bits and the table.
+// Returns the variant for layers of exactly \p edges edges, or an empty variant if there
+// is none. If \p large is set, the posteriors leave no shared memory for parity bits and
+// the table.
 template <bool Soft>
 dvb_int8x2_variant choose_regular(unsigned edges, bool small, bool large)
 {

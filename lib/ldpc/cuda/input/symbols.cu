@@ -22,7 +22,7 @@ namespace symbols {
 
 constexpr unsigned max_tables = 64;
 
-// The state of a frame between the kernels.
+// State of a frame that is passed from kernel to kernel.
 struct frame_state {
     demap::integer_rule integers;
     std::uint32_t done;
@@ -213,7 +213,7 @@ __device__ unsigned key_of(const caller_frame& f, const frame_state& state)
     return f.constellation * levels + unsigned(state.search.level - demap::first_level);
 }
 
-// Chooses the levels of frames and the tables to make. The grid is one block.
+// Chooses the levels of frames and the tables to make. Must be launched with one block.
 __global__ void choose(symbol_arguments a)
 {
     auto& store = *a.store;
@@ -525,8 +525,8 @@ struct symbol_demapper::memory {
     // Records the end of the previous batch, which may be on another stream.
     const cuda::event last;
     bool any_before = false;
-    // Whether the tables of cells are those that `store` lists. After a failed launch
-    // they may not be, because the kernel that makes them may not have run.
+    // Whether the tables of cells are those that `store` lists. After a failed launch,
+    // `store` may list tables that were not made.
     bool tables_valid = false;
 };
 

@@ -17,7 +17,7 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 /*!
- * \brief A demapper for the frames of batches, one batch after the other.
+ * \brief A demapper for the frames of successive batches.
  *
  * Tables with the LLRs of all cells of the I/Q plane are computed on the device when
  * frames first need them. New tables replace old ones in cyclic order, except tables that

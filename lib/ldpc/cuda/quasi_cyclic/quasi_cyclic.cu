@@ -211,7 +211,7 @@ bool make_table(const ldpc_code& code,
             }
         }
     }
-    // The place after those of the team is for threads without a team.
+    // Threads without a team use the place after the places of the team.
     t.pitch = (t.team + 1 + 3) / 4 * 4;
     // Zeros precede the first unit; kernels fetch ahead past the last unit.
     t.state_words = (runs.state_words() + 2 * quasi_cyclic::max_message_words) * t.pitch;

@@ -12,9 +12,9 @@
  * run. Branches in this loop depend only on the kernel's parameters, so that warps do not
  * diverge. A thread without a check runs the same code on a spare word.
  *
- * The variable-to-check message of a leaf is its channel value in each iteration.
- * Therefore this value stays in shared memory. The posterior of a leaf is computed from
- * the channel value and the stored message when it is needed. */
+ * In each iteration, the variable-to-check message of a leaf is its channel value, which
+ * therefore stays in shared memory. The posterior of a leaf is computed only when needed,
+ * from the channel value and the stored message. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
@@ -388,7 +388,7 @@ private:
         if (barrier) {
             __syncthreads();
         }
-        // Units lack edges only if their degree was padded to Degree.
+        // A unit has missing edges only if its degree was padded to Degree.
         constexpr bool filled =
             !Kind::leaf && padded_degree(Degree - 1) == Degree && Degree != 32;
         half2 t[Degree];
@@ -474,8 +474,8 @@ private:
         return get_shared_vector(shared_begin() + 4 * word + 16 * two);
     }
 
-    // Calls use() with the parity of the thread's check, in the sign bits, for each unit
-    // of a run.
+    // For each unit of a run, calls use() with the parity of the thread's check in the
+    // sign bits.
     template <class Use>
     __device__ void each_sum(const run_of_units& run, place at, Use&& use) const;
     __device__ static unsigned units_of(const run_of_units& run)
@@ -508,8 +508,8 @@ private:
     const dvb_int8x2::constants d_constants;
     const l2_resident d_cache;
     const unsigned d_team;
-    // Index of the thread's check in a unit. In a thread without a team, it is larger
-    // than the index of any check.
+    // Index of the thread's check in a unit. In a thread without a team, d_j exceeds the
+    // index of every check.
     const unsigned d_j;
     const std::uint32_t d_one;
     std::uint32_t d_later; // 0 in the first iteration, then 1

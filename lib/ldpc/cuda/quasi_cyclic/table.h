@@ -43,8 +43,8 @@ struct quasi_cyclic_table {
     std::uint32_t teams;       //!< number of teams per block
     //! Number of words of shared memory for a team's posteriors.
     std::uint32_t team_words;
-    std::uint32_t pitch;       //!< number of checks per unit for whose messages memory is
-                               //!< reserved; more than team
+    std::uint32_t pitch;       //!< number of checks per unit for which message memory is
+                               //!< reserved; larger than team
     std::uint32_t state_words; //!< words of device memory per team: zeros, then messages
 };
 
@@ -70,15 +70,15 @@ GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
 // treated like other bits.
 constexpr unsigned max_leaf_degree = 10;
 
-// A kind of units that share code. The units have one padded degree, and either all or
-// none have a leaf.
+// A kind of units that share code. The units have the same padded degree, and either all
+// units or no units have a leaf.
 template <unsigned Degree, bool Leaf>
 struct kind {
     static constexpr unsigned degree = Degree;
     static constexpr bool leaf = Leaf;
     static constexpr unsigned number = Degree | Leaf << 6;
-    static constexpr unsigned edges = Degree - Leaf; // edges whose posteriors are
-                                                     // updated: all but that to a leaf
+    // Number of edges whose posteriors are updated: all edges except the edge to a leaf.
+    static constexpr unsigned edges = Degree - Leaf;
     // Number of words of a unit in the table.
     static constexpr unsigned words = (2 * Degree + 3) / 4 * 4;
 };
