@@ -56,7 +56,7 @@ bool packets::supported(const header& h, std::size_t bits) const
     if (h.high_efficiency) {
         return true;
     }
-    // ISSY fields have two or three bytes, the count of deleted packets has one.
+    // An ISSY field has two or three bytes; the count of deleted packets has one byte.
     const auto min_bytes = packet_bytes + h.deleted + (h.issy ? 2 : 0);
     const auto most = min_bytes + (h.issy ? 1 : 0);
     return h.upl % 8 == 0 && h.upl / 8u >= min_bytes && h.upl / 8u <= most;

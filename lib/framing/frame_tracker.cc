@@ -145,9 +145,9 @@ std::optional<located_frame> frame_tracker::next(const received_bits& bits,
 }
 
 // Returns whether the next marker is at its expected place and no better marker overlaps
-// the marker at `position`. The bits of all these markers must be available. Read in
-// another orientation, a marker resembles itself shifted by one bit. The marker of AR4JA
-// then differs in only 11 of 64 bits.
+// the marker at `position`. The bits of all these markers must be available. A marker
+// that is read in another orientation resembles itself shifted by one bit: the marker of
+// AR4JA then differs in only 11 of 64 bits.
 bool frame_tracker::confirmed(const received_bits& bits, const located_frame& frame) const
 {
     const auto second = at(bits, frame.position + d_period, frame.orientation);

@@ -45,13 +45,13 @@ inline bool same_place(const located_frame& a, const located_frame& b)
  *
  * In the search, each marker with a tolerated number of errors is a candidate. A
  * candidate is confirmed if its frame can be decoded, or if the next marker is at its
- * expected place. The frame before the candidate is taken, too, if that frame can be
+ * expected place. The frame before the candidate is output, too, if that frame can be
  * decoded. While locked, each marker is expected one period after the previous one. If
  * the marker is missing and the frame cannot be decoded, all positions after the
  * beginning of the last frame, up to the end of the expected frame, are searched. A
- * confirmed candidate among them replaces the expected frame, so that a slip costs only
- * the frame in which the slip occurs. Otherwise the fly-wheel keeps up to \c flywheel
- * frames without a marker in succession.
+ * confirmed candidate at one of these positions replaces the expected frame, so that a
+ * slip costs only the frame in which the slip occurs. Otherwise the fly-wheel accepts up
+ * to \c flywheel successive frames without a marker.
  *
  * A Reed-Solomon code that is not shortened is cyclic, and the sequence of the short
  * randomiser is a codeword. After a slip by whole symbols at the beginning of a frame,
@@ -136,16 +136,16 @@ private:
 
     bool d_locked = false;
     std::uint64_t d_at = 0;   // first position to search, or of the expected marker
-    std::uint64_t d_end = 0;  // end of the last frame that was taken
+    std::uint64_t d_end = 0;  // end of the last frame that was output
     std::uint64_t d_wait = 0; // run() needs all bits before this position to continue
     located_frame d_last;     // the last frame, while locked
     // Frames passed to d_prepare, and the end of the last frame's bits
     std::vector<located_frame> d_prepared;
     std::uint64_t d_prepared_end = 0;
-    unsigned d_misses = 0; // frames without a marker in succession
+    unsigned d_misses = 0; // number of successive frames without a marker
     // Number of successive frames that could not be decoded. A lock starts with the value
     // of \c flywheel, so that its first undecodable frame causes a search for another
-    // one.
+    // frame.
     unsigned d_bad = 0;
     std::optional<located_frame> d_checked; // frame of d_result
     frame_check d_result = frame_check::none;
