@@ -28,8 +28,8 @@ namespace gr::gpufec::viterbi {
 class lock_input
 {
 public:
-    //! \p passes tells whether input may pass through, which input of format packed4
-    //! never does.
+    //! \p passes tells whether input may pass through. Input of format packed4 never
+    //! passes through.
     lock_input(soft_format format, bool passes);
 
     std::size_t values_per_item() const { return d_buffer.values_per_item(); }

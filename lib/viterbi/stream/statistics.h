@@ -57,10 +57,10 @@ public:
                         const std::byte* output) const;
 
 private:
-    // Returns the sample of `stages` stages of a stream or a frame. The first of them is
-    // stage number `stage`, and its bit is the first one in output byte `byte`. The input
-    // has the values from `first` to `end` − 1 of the stream or frame; value `first` is
-    // at index `before` of the input.
+    // Returns the sample of `stages` stages of a stream or a frame. The sample begins
+    // with stage number `stage`, whose bit is the first one in output byte `byte`. The
+    // input has the values from `first` to `end` − 1 of the stream or frame; value
+    // `first` is at index `before` of the input.
     std::optional<sample> place(std::size_t before,
                                 std::uint64_t stage,
                                 std::size_t stages,
