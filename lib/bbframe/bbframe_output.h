@@ -38,8 +38,8 @@ public:
     std::vector<std::uint8_t>& message() { return d_message; }
     //! Decodes the contents of message(), a codeword of the BCH code that belongs to
     //! element \p code of the constructor's names, and descrambles the frame if the
-    //! constructor requested it. If the codeword has too many errors, none of the errors
-    //! is corrected.
+    //! constructor requested it. A codeword with too many errors is output without
+    //! correction.
     void decode(unsigned code);
     //! Returns the number of bits that decode() corrected; negative if decoding failed.
     int errors() const { return d_errors; }

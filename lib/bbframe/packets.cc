@@ -99,7 +99,7 @@ void packets::push(const std::uint8_t* frame,
     if (s.synchronised) {
         // SYNCD is the bit position of the first CRC-8 that begins in the frame. In modes
         // without CRC-8, it is the bit position of the first packet. A CRC-8 is sent
-        // directly after its packet, and thus directly before the next one.
+        // between its packet and the next packet.
         const auto next = (2 * unit - s.have - check) % unit;
         const bool fits =
             unit == s.unit && (next < dfl ? h->syncd == next : h->syncd >= dfl);

@@ -76,7 +76,8 @@ double mean_error(const std::vector<std::int8_t>& llr, const std::vector<double>
 } // namespace
 
 // EN 302 307-2, 5.5.2.6 defines PLFRAMEs of 33282 symbols (set 1) and 16686 symbols (set
-// 2). They include a PLHEADER of 90 symbols, a VL-SNR header of 900 symbols, and pilots.
+// 2). A PLFRAME includes a PLHEADER of 90 symbols, a VL-SNR header of 900 symbols, and
+// pilots.
 TEST(Vlsnr, EveryModcod_FillsItsPlframe)
 {
     const std::map<std::string, std::size_t> sent = { { "vl-snr normal", 61560 },

@@ -203,8 +203,7 @@ TEST(DvbsPacketDecoder, WrongSyncBytes_LoseNoPacket)
     }();
     EXPECT_EQ(mild.out, whole.out);
     EXPECT_EQ(mild.count.losses, 0u);
-    EXPECT_EQ(mild.count.corrected, 0u); // Sync bytes are known, so none of them
-                                         // counts as corrected.
+    EXPECT_EQ(mild.count.corrected, 0u); // corrections of sync bytes do not count
     const auto right = right_packets(decode(frames), sent);
     EXPECT_TRUE(std::is_sorted(right.begin(), right.end()));
 }

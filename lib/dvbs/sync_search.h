@@ -65,7 +65,7 @@ public:
      */
     std::optional<alignment> add(const std::uint8_t* bytes, std::uint64_t first);
 
-    //! Clears the window.
+    //! Prepares for another stream.
     void restart();
 
 private:

@@ -24,7 +24,7 @@ namespace gr::gpufec::framing {
 namespace {
 
 // Returns the largest number of errors whose probability in `hypotheses` words of random
-// bits is at most `limit`; 0 if there is none.
+// bits is at most `limit`, or 0 if no number satisfies the limit.
 unsigned tolerated_errors(unsigned bits, unsigned hypotheses, double limit)
 {
     unsigned errors = 0;

@@ -147,7 +147,7 @@ private:
     // of \c flywheel, so that its first undecodable frame causes a search for another
     // frame.
     unsigned d_bad = 0;
-    std::optional<located_frame> d_checked; // frame of d_result
+    std::optional<located_frame> d_checked; // frame whose result is d_result
     frame_check d_result = frame_check::none;
 
     std::uint64_t d_exact = 0; // position of the last marker without errors

@@ -67,7 +67,7 @@ public:
     bool passing() const { return d_passing; }
     //! Ends passing through: copies the values that are still needed from the inner
     //! decoder back to the buffer, and copies borrowed items, so that the decoder borrows
-    //! none.
+    //! no items.
     void rebuffer();
     //! Copies \p count code values from index \p first on. Values that are neither
     //! buffered nor in the inner decoder become 0.

@@ -18,8 +18,7 @@
 namespace gr::gpufec::viterbi {
 
 //! The mapping of trellis stages to output items. An item is a byte of packed bits, or
-//! one bit. All stages of a stream have an output bit; in frames the stages of the tail
-//! have none.
+//! one bit. Each stage has an output bit, except the stages of a frame's tail.
 struct frame_layout {
     // Number of information bits per frame (0 for a stream), and number of stages in the
     // frame's tail.
