@@ -81,7 +81,7 @@ public:
     //! none.
     using take_function = std::function<void(const located_frame&, frame_check)>;
 
-    //! \p counts is incremented by all events except decoded frames.
+    //! The tracker counts all events except decoded frames in \p counts.
     //! \throws std::invalid_argument as described at tolerance()
     frame_tracker(const options& options,
                   prepare_function prepare,
@@ -98,8 +98,8 @@ public:
 
     bool locked() const { return d_locked; }
     const marker_tolerance& tolerated() const { return d_tolerated; }
-    //! Returns the distance of three successive markers without errors, if both distances
-    //! are equal and not a multiple of the expected distance. Otherwise returns 0.
+    //! Returns the distance in bits, not a multiple of the expected distance, at which
+    //! three successive markers without errors were last found; 0 if this never happened.
     std::uint64_t other_period() const { return d_other_period; }
 
 private:
@@ -139,7 +139,7 @@ private:
     std::uint64_t d_end = 0;  // end of the last frame that was output
     std::uint64_t d_wait = 0; // run() needs all bits before this position to continue
     located_frame d_last;     // the last frame, while locked
-    // Frames passed to d_prepare, and the end of the last frame's bits
+    // Frames passed to d_prepare, and the end of the last of these frames.
     std::vector<located_frame> d_prepared;
     std::uint64_t d_prepared_end = 0;
     unsigned d_misses = 0; // number of successive frames without a marker

@@ -44,9 +44,8 @@ public:
     //! Items are discarded in multiples of this number.
     static constexpr std::size_t unit = 512;
 
-    //! \param soft whether the stream consists of soft values, which are stored in
-    //! addition
-    //!     to the bits
+    //! \param soft whether the stream consists of soft values, which are then stored
+    //!     besides their signs
     //! \param positive_bit the bit, 0 or 1, that a positive soft value means
     //! \param differential whether the bits are differentially encoded: a 1 is sent as a
     //!     change of the level, and a 0 as an unchanged level

@@ -75,8 +75,8 @@ template <class Trellis>
 class traced_path
 {
 public:
-    //! Prepares the traceback of block \p block of the batch. If the batch has fewer
-    //! blocks, no bits are written.
+    //! Prepares the traceback of block \p block of the batch. If \p block is
+    //! beyond the end of the batch, no bits are written.
     __device__
     traced_path(const batch_geometry& g, std::uint32_t block, std::byte* output)
         : d_writer(nullptr, 0)

@@ -550,8 +550,8 @@ private:
         }
         constexpr auto most = setup::max_sample_rows;
         auto count = samples.size();
-        while (count > 0 &&
-               !samples[count - 1].place) { // the last sample may be too short
+        // The last sample may be too short.
+        while (count > 0 && !samples[count - 1].place) {
             --count;
         }
         if (count > 0 && samples[0].place) {
