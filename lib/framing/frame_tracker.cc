@@ -251,9 +251,9 @@ void frame_tracker::note_period(const located_frame& frame)
 }
 
 // Returns the frame before the first frame of a lock if the code confirms it. The marker
-// of this frame has more errors than the search tolerates, which is frequent at the
-// beginning of a stream, because a Viterbi decoder does not know the first state of the
-// encoder.
+// of this frame has more errors than the search tolerates. Such markers are frequent at
+// the beginning of a stream, because a Viterbi decoder does not know the encoder's first
+// state.
 std::optional<located_frame> frame_tracker::before(const received_bits& bits,
                                                    const located_frame& frame)
 {

@@ -47,8 +47,8 @@ inline bool same_place(const located_frame& a, const located_frame& b)
  * candidate is confirmed if its frame can be decoded, or if the next marker is at its
  * expected place. The frame before the candidate is output, too, if that frame can be
  * decoded. While locked, each marker is expected one period after the previous one. If
- * the marker is missing and the frame cannot be decoded, all positions after the
- * beginning of the last frame, up to the end of the expected frame, are searched. A
+ * the marker is missing and the frame cannot be decoded, the tracker searches all
+ * positions between the beginning of the last frame and the end of the expected frame. A
  * confirmed candidate at one of these positions replaces the expected frame, so that a
  * slip costs only the frame in which the slip occurs. Otherwise the fly-wheel accepts up
  * to \c flywheel successive frames without a marker.

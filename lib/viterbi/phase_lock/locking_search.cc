@@ -170,9 +170,8 @@ void locking_viterbi_decoder::take(const phase_search::found& found,
         d_next = start{ found, value, known };
         return;
     }
-    // The values to drop depend on the window in which the hypothesis was found, and not
-    // on the number of windows per call of the search, so that the output is
-    // reproducible.
+    // The output is reproducible, because the values to drop depend on the window in
+    // which the hypothesis was found, not on the number of windows per call.
     forget_before(found.looked_at - d_search.window());
     const start next{ found, d_input.first(), known, frames };
     if (d_before && d_before->index != found.index) {

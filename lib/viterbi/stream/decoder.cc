@@ -550,7 +550,7 @@ private:
         }
         constexpr auto most = setup::max_sample_rows;
         auto count = samples.size();
-        // The last sample may be too short.
+        // The last sample may have too few stages.
         while (count > 0 && !samples[count - 1].place) {
             --count;
         }
