@@ -203,7 +203,7 @@ int option_values::integer(const std::string& name, int minimum, int maximum) co
     const int value = number_of<int>(*this, name, "whole numbers");
     if (value < minimum || value > maximum) {
         const auto above =
-            maximum == INT_MAX ? " and above" : " to " + std::to_string(maximum);
+            maximum == INT_MAX ? " or more" : " to " + std::to_string(maximum);
         refuse_option(name, std::to_string(value), std::to_string(minimum) + above);
     }
     return value;

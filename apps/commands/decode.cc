@@ -237,7 +237,7 @@ int convert(const std::string& command,
     }
     const double pace = values->real("pace");
     if (!(pace >= 0)) {
-        refuse_option("pace", std::to_string(pace), "0 and above");
+        refuse_option("pace", std::to_string(pace), "0 or more");
     }
     if (values->text("OUT") == "-" && values->text("json") == "-") {
         refuse_option("json", "-", "files if OUT is standard output");

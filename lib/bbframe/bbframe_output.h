@@ -36,10 +36,10 @@ public:
     //! Returns the buffer for the packed message of an LDPC codeword. The buffer fits the
     //! longest message of all codes.
     std::vector<std::uint8_t>& message() { return d_message; }
-    //! Decodes the contents of message(), a codeword of the BCH code that belongs to
-    //! element \p code of the constructor's names, and descrambles the frame if the
-    //! constructor requested it. If the codeword has too many errors, none of the errors
-    //! is corrected.
+    //! Decodes the contents of message() with the BCH code of element \p code of the
+    //! constructor's names. If \c descramble was set, also descrambles the frame. A
+    //! codeword with too many errors is output without
+    //! correction.
     void decode(unsigned code);
     //! Returns the number of bits that decode() corrected; negative if decoding failed.
     int errors() const { return d_errors; }

@@ -56,7 +56,7 @@ bool packets::supported(const header& h, std::size_t bits) const
     if (h.high_efficiency) {
         return true;
     }
-    // ISSY fields have two or three bytes, the count of deleted packets has one.
+    // An ISSY field has two or three bytes; the count of deleted packets has one byte.
     const auto min_bytes = packet_bytes + h.deleted + (h.issy ? 2 : 0);
     const auto most = min_bytes + (h.issy ? 1 : 0);
     return h.upl % 8 == 0 && h.upl / 8u >= min_bytes && h.upl / 8u <= most;
@@ -99,7 +99,7 @@ void packets::push(const std::uint8_t* frame,
     if (s.synchronised) {
         // SYNCD is the bit position of the first CRC-8 that begins in the frame. In modes
         // without CRC-8, it is the bit position of the first packet. A CRC-8 is sent
-        // directly after its packet, and thus directly before the next one.
+        // between its packet and the next packet.
         const auto next = (2 * unit - s.have - check) % unit;
         const bool fits =
             unit == s.unit && (next < dfl ? h->syncd == next : h->syncd >= dfl);

@@ -42,8 +42,7 @@ public:
         std::uint64_t packets = 0; //!< output packets, including inserted null packets
         std::uint64_t errors = 0;  //!< packets with a wrong CRC-8
     };
-    //! Status of a packet that has an error, or that is the first after a gap or of a
-    //! stream.
+    //! Status of a packet that has an error, begins a stream, or follows a gap.
     struct remark {
         //! Index in the output of the packet's first byte or, if null packets are
         //! inserted before the packet, of their first byte.

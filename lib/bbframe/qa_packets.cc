@@ -189,7 +189,8 @@ TEST(Packets, FramesOfAnyLengthAndMode_YieldSentPackets)
                            mode{ false, 0, false, 7 } }) {
         for (const unsigned frame_bits : { 32208u, 2512u, 5660u, 1000u }) {
             SCOPED_TRACE(testing::Message()
-                         << m.efficient << m.issy << m.deletion << ' ' << frame_bits);
+                         << "high efficiency " << m.efficient << ", ISSY bytes " << m.issy
+                         << ", deletion " << m.deletion << ", frame bits " << frame_bits);
             std::vector<bytes> sent;
             sender s(m);
             for (unsigned i = 0; i < 200; ++i) {

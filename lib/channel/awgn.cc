@@ -51,7 +51,7 @@ double sigma_of(double ebn0_db, double rate)
     }
     if (std::isnan(ebn0_db) || ebn0_db < -100) {
         throw std::invalid_argument("ebn0_db is " + std::to_string(ebn0_db) +
-                                    ": allowed are -100 and more");
+                                    ": allowed are -100 or more");
     }
     return std::sqrt(1 / (2 * rate * std::pow(10, ebn0_db / 10)));
 }

@@ -173,8 +173,8 @@ TEST(awgn_channel, NoiseAtDifferentLags_IsUncorrelated)
             q += (quantised[i] / 32.0 - 1) * (quantised[i - lag] / 32.0 - 1);
             f += (double(exact[i]) - 1) * (double(exact[i - lag]) - 1);
         }
-        EXPECT_NEAR(q / std::sqrt(many), 0, 4) << lag;
-        EXPECT_NEAR(f / std::sqrt(many), 0, 4) << lag;
+        EXPECT_NEAR(q / std::sqrt(many), 0, 4) << "lag " << lag;
+        EXPECT_NEAR(f / std::sqrt(many), 0, 4) << "lag " << lag;
     }
 }
 

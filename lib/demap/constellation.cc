@@ -129,7 +129,7 @@ namespace {
 const name_list constellations = { "qpsk",   "8psk",    "16apsk",  "32apsk",   "8apsk",
                                    "64apsk", "128apsk", "256apsk", "pi/2-bpsk" };
 
-// Lists the MODCODs with this frame size.
+// Returns the MODCODs with this frame size.
 const std::vector<modcod>& modcods_of(const std::string& frame_size)
 {
     return is_vlsnr(frame_size) ? vlsnr_modcods() : modcods();

@@ -28,7 +28,7 @@ struct constellation {
     //! Number of consecutive symbols that carry the same bits.
     unsigned spreading = 1;
 
-    //! Returns the mean of the fourth power of magnitudes.
+    //! Returns the mean fourth power of the points' magnitudes.
     double kurtosis() const;
     //! Returns the number of symbols of a frame of \p frame_bits. With 128APSK the number
     //! includes the dummy symbols that fill the last slot of 90 symbols.
@@ -72,7 +72,7 @@ bool is_of(const modcod& m, const std::string& standard);
                                        const std::string& standard = "dvbs2x");
 
 /*!
- * \brief Returns a constellation for the LDPC code of a rate and frame size.
+ * \brief Returns the constellation that a standard defines for a rate and frame size.
  * \throws std::invalid_argument if the standard lacks the combination
  */
 constellation make_constellation(const std::string& name,

@@ -32,7 +32,7 @@ struct demapped {
 };
 
 /*!
- * \brief The reference demapper: symbol by symbol, without tables.
+ * \brief Demaps a frame symbol by symbol, without tables, as a reference for demapper.
  *
  * \param m the constellation
  * \param how method of computing LLRs
@@ -40,9 +40,9 @@ struct demapped {
  * \param symbols the symbols of one frame
  * \param frame_bits number of bits of the frame; further bits of the last symbol are
  *        ignored
- * \param level level of Es/N0; `estimated` derives it from the frame
+ * \param level level of Es/N0, or `estimated` to derive the level from the frame
  * \param llr result: \p frame_bits LLRs in the order of the code, with steps_per_nat
- * steps per nat
+ *        steps per nat
  */
 demapped reference_demap(const model& m,
                          method how,

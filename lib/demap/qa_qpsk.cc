@@ -64,7 +64,8 @@ TEST(QpskQuantiser, ScaledSymbols_HaveSameValues)
         for (auto& part : scaled) {
             part *= amplitude;
         }
-        EXPECT_EQ(convert(symbol_format::float32, scaled), values) << amplitude;
+        EXPECT_EQ(convert(symbol_format::float32, scaled), values)
+            << "amplitude " << amplitude;
     }
 }
 

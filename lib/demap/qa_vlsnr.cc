@@ -76,7 +76,8 @@ double mean_error(const std::vector<std::int8_t>& llr, const std::vector<double>
 } // namespace
 
 // EN 302 307-2, 5.5.2.6 defines PLFRAMEs of 33282 symbols (set 1) and 16686 symbols (set
-// 2). They include a PLHEADER of 90 symbols, a VL-SNR header of 900 symbols, and pilots.
+// 2). A PLFRAME includes a PLHEADER of 90 symbols, a VL-SNR header of 900 symbols, and
+// pilots.
 TEST(Vlsnr, EveryModcod_FillsItsPlframe)
 {
     const std::map<std::string, std::size_t> sent = { { "vl-snr normal", 61560 },
@@ -90,8 +91,8 @@ TEST(Vlsnr, EveryModcod_FillsItsPlframe)
         EXPECT_EQ(code.sent(), sent.at(m.frame_size)) << code.name();
         const auto symbols = c.frame_symbols(code.sent());
         // Number of pilot symbols per PLFRAME. A block of 36 symbols follows each 16
-        // slots. Further blocks lie inside groups of 16 slots. In set 1, 18 of these have
-        // 34 symbols and 3 have 36. In set 2, 9 have 32 symbols and one has 36.
+        // slots. Further blocks lie inside groups of 16 slots: in set 1, 18 blocks of 34
+        // symbols and 3 of 36; in set 2, 9 blocks of 32 symbols and one of 36.
         const bool set2 = m.frame_size == "vl-snr short";
         const std::size_t extra = set2 ? 9 * 32 + 36 : 18 * 34 + 3 * 36;
         const std::size_t pilots = extra + (set2 ? 11 : 22) * 36;
@@ -160,7 +161,7 @@ TEST(Vlsnr, GivenEsn0_LlrsAreNearTheirFormula)
                 // LLRs are rounded to steps, and symbols above 5 times the quartile are
                 // erased.
                 EXPECT_LT(mean_error(llr, expected(c, symbols, esn0_db)), 0.9)
-                    << esn0_db << ' ' << bits;
+                    << esn0_db << " dB, " << bits << " bits";
             }
         }
     }

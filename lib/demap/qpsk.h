@@ -15,16 +15,16 @@
 namespace gr::gpufec::demap {
 
 /*!
- * \brief Quantiser of QPSK symbols to int8 soft values, alternately I and Q.
+ * \brief Quantiser of QPSK symbols to int8 soft values in the order I, Q.
  *
  * The real and imaginary parts of the symbols are scaled so that the mean of their
  * magnitudes is mean_magnitude. A window of symbols is scaled by the mean of the previous
  * window. Windows have 1, 2, 4 and so on up to max_window symbols, counted from the
  * beginning of the stream, so that the result does not depend on how the stream is
  * divided into calls. For speed, the mean is computed from the first max_measured symbols
- * of a window, without zeros. A magnitude above 256 times the previous mean counts as
- * this limit. The first symbol becomes two zeros, because no mean is known yet. NaN
- * becomes 0, and infinities saturate at ±127.
+ * of a window, without zeros. Magnitudes are limited to 256 times the previous mean. The
+ * first symbol becomes two zeros, because no mean is known yet. NaN becomes 0, and
+ * infinities saturate at ±127.
  */
 class qpsk_quantiser
 {

@@ -47,8 +47,8 @@ double vlsnr_demapper::demap(const void* symbols,
            gain_db;
 }
 
-// Erases the symbols whose energy exceeds five times the upper quartile, as integer_rule
-// does, so that they do not distort the estimate.
+// Erases the symbols whose energy exceeds five times the upper quartile, like
+// integer_rule, so that these symbols do not distort the estimate.
 void vlsnr_demapper::erase_outliers()
 {
     d_energies.clear();
@@ -71,8 +71,8 @@ void vlsnr_demapper::erase_outliers()
     }
 }
 
-// Combines each pair of bits into a QPSK symbol. Estimates the level of the QPSK symbols
-// from the powers along and across the axis of the points, and returns it.
+// Combines each pair of bits into a QPSK symbol. Returns the level of the QPSK symbols,
+// estimated from the powers along and across the axis of the points.
 int vlsnr_demapper::make_pairs(std::uint32_t frame_bits)
 {
     d_pairs.assign((frame_bits + 1) / 2, 0);

@@ -31,7 +31,7 @@ namespace gr::gpufec::demap {
 class vlsnr_demapper
 {
 public:
-    //! \param c "pi/2-bpsk" or "qpsk"
+    //! \param c the constellation "pi/2-bpsk" or "qpsk"
     //! \param how method of computing LLRs
     //! \param format format of the symbols
     vlsnr_demapper(const constellation& c, method how, symbol_format format);

@@ -32,7 +32,8 @@ std::array<std::uint8_t, group_packets * packet_bytes> dispersal()
 }
 
 // Returns, for each byte of a packet's codeword, its index among the bytes of 12 frames.
-// Byte b is byte b of the frame that comes b mod 12 frames after the packet's own.
+// Byte b of the codeword is byte b of the frame that comes b mod 12 frames after the
+// packet's own frame.
 constexpr std::array<std::uint16_t, frame_bytes> deinterleaving()
 {
     std::array<std::uint16_t, frame_bytes> from{};

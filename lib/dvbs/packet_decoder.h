@@ -40,8 +40,8 @@ public:
     };
     //! Status of an output packet.
     struct packet {
-        //! Index in the stream of the first byte after the first of the 12 frames in
-        //! which the packet's bytes are spread.
+        //! Index in the stream of the byte after the first of the 12 frames that contain
+        //! the packet's bytes.
         std::uint64_t end;
         bool first; //!< whether the packet is the first after a search
         //! Number of corrected symbols, or reed_solomon_decoder_kernel::failed.

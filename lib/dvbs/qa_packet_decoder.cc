@@ -97,7 +97,7 @@ TEST(DvbsPacketDecoder, StreamWithoutErrors_YieldsEveryCompletePacket)
     }
 }
 
-TEST(DvbsPacketDecoder, AnyBitOffsetAndAdditiveSequence_GiveTheSamePackets)
+TEST(DvbsPacketDecoder, AnyBitOffsetAndAdditiveSequence_YieldTheSamePackets)
 {
     std::mt19937 random(2);
     const auto sent = random_packets(40, random);
@@ -118,7 +118,7 @@ TEST(DvbsPacketDecoder, AnyBitOffsetAndAdditiveSequence_GiveTheSamePackets)
         auto stream = packed(bits);
         additive_sequence(test % 6, test % 4 < 2).add(3, stream.size(), stream.data());
         const auto r = decode(stream);
-        EXPECT_EQ(right_packets(r, sent), numbers(cut, 29)) << test;
+        EXPECT_EQ(right_packets(r, sent), numbers(cut, 29)) << "test " << test;
         EXPECT_EQ(r.count.errors, 0u);
         ASSERT_FALSE(r.packets.empty());
         EXPECT_EQ(r.packets[0].end, (extra + frame_bits + 7) / 8);
@@ -203,8 +203,7 @@ TEST(DvbsPacketDecoder, WrongSyncBytes_LoseNoPacket)
     }();
     EXPECT_EQ(mild.out, whole.out);
     EXPECT_EQ(mild.count.losses, 0u);
-    EXPECT_EQ(mild.count.corrected, 0u); // Sync bytes are known, so none of them
-                                         // counts as corrected.
+    EXPECT_EQ(mild.count.corrected, 0u); // corrections of sync bytes do not count
     const auto right = right_packets(decode(frames), sent);
     EXPECT_TRUE(std::is_sorted(right.begin(), right.end()));
 }
@@ -228,7 +227,7 @@ TEST(DvbsPacketDecoder, Slips_LoseOnlyDamagedPackets)
         }
         bits.resize((bits.size() + 7) / 8 * 8);
         const auto r = decode(packed(bits));
-        EXPECT_EQ(r.count.losses, 1u) << test;
+        EXPECT_EQ(r.count.losses, 1u) << "test " << test;
         // Counts the packets that the slip does not affect: their last frame ends before
         // the slip, or their first frame begins after the lost or inserted bits. A
         // packet that begins or ends with an incomplete frame may still be corrected.
@@ -239,7 +238,7 @@ TEST(DvbsPacketDecoder, Slips_LoseOnlyDamagedPackets)
         const auto right = right_packets(r, sent);
         EXPECT_TRUE(
             std::includes(right.begin(), right.end(), expected.begin(), expected.end()))
-            << test;
+            << "test " << test;
         EXPECT_LE(right.size(), expected.size() + 2);
         // The slip is detected within twelve frames.
         EXPECT_LE(r.count.errors, 12u);

@@ -130,7 +130,7 @@ TEST(SyncSearch, AnyBitOffsetAndAdditiveSequence_AreFound)
         auto stream = packed(frames_at(begin, frame, random));
         sequence.add(8 * first, stream.size(), stream.data());
         const auto found = search(stream, first);
-        ASSERT_TRUE(found) << test;
+        ASSERT_TRUE(found) << "test " << test;
         EXPECT_EQ(found->bit, 8 * first + begin);
         EXPECT_EQ(found->frame, frame);
         EXPECT_EQ(found->errors, 0u);
@@ -187,7 +187,7 @@ TEST(SyncSearch, RepeatedSyncByteWithoutInversion_IsRejected)
         for (std::size_t b = 0; b < stream.size(); ++b) {
             stream[b] = b % period ? repeated[b % period] : 0x47;
         }
-        EXPECT_FALSE(search(stream)) << period;
+        EXPECT_FALSE(search(stream)) << "period " << period;
     }
 }
 

@@ -87,8 +87,8 @@ std::optional<sync_search::alignment> sync_search::best(std::uint64_t first) con
     return found;
 }
 
-// Replaces `best` by the best hypothesis for a place if the latter has fewer errors and
-// fits.
+// Replaces `best` by the best hypothesis for a place if that hypothesis fits and has
+// fewer errors.
 void sync_search::judge(std::size_t place,
                         std::uint64_t first,
                         std::optional<alignment>& best) const

@@ -20,9 +20,9 @@ namespace gr::gpufec::dvbs {
  * A window has the length of 12 frames, because a packet's bytes are spread over 12
  * frames. A hypothesis consists of the bit at which the first frame begins, an additive
  * sequence with or without complement, and the index of the first frame with an inverted
- * sync byte. It fits if the 96 bits of the sync bytes have at most max_errors errors, and
- * each inverted sync byte at most max_inverted_errors. The second rule rejects streams in
- * which every frame is the same, such as a constant 0x47.
+ * sync byte. A hypothesis fits if the 96 bits of the sync bytes have at most max_errors
+ * errors, and each inverted sync byte has at most max_inverted_errors errors. The second
+ * condition rejects streams of equal frames, such as a constant 0x47.
  *
  * With N = 1632 bits of a frame and S = 12 sequences, the expected number of hypotheses
  * that fit random bits is, per frame searched,
@@ -65,7 +65,7 @@ public:
      */
     std::optional<alignment> add(const std::uint8_t* bytes, std::uint64_t first);
 
-    //! Clears the window.
+    //! Prepares for another stream.
     void restart();
 
 private:

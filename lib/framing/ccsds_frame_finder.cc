@@ -133,13 +133,13 @@ private:
     // parameters are tried.
     static constexpr unsigned enough_frames = 8;
 
-    // Number of bytes in the frames that one thread decodes at a time. Decoding so many
+    // Number of bytes in the frames that one thread decodes at a time. Decoding this many
     // bytes takes longer than waking the thread.
     static constexpr std::size_t part_of_thread = 32u << 10;
-    // Number of items that one thread processes at a time
+    // Number of items that one thread processes at a time.
     static constexpr std::size_t small_piece = 8192;
 
-    // A frame in the correct polarity, derandomised, and corrected if possible
+    // A frame in the correct polarity, derandomised, and corrected if possible.
     struct decoded_frame {
         located_frame place;
         std::vector<std::uint8_t> bytes;
@@ -150,7 +150,7 @@ private:
     template <class Item>
     void push_pieces(const Item* items, std::size_t count)
     {
-        // Pushes in pieces, so that few bits are stored.
+        // The input is pushed in pieces, so that the finder stores few bits.
         for (std::size_t i = 0; i < count; i += d_piece) {
             d_bits.push(items + i, std::min(d_piece, count - i));
             run(false);

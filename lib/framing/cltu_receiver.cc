@@ -24,7 +24,7 @@ namespace gr::gpufec::framing {
 namespace {
 
 // Returns the largest number of errors whose probability in `hypotheses` words of random
-// bits is at most `limit`; 0 if there is none.
+// bits is at most `limit`, or 0 if no number satisfies the limit.
 unsigned tolerated_errors(unsigned bits, unsigned hypotheses, double limit)
 {
     unsigned errors = 0;
@@ -190,8 +190,8 @@ private:
     const sync_marker d_start;
     const std::vector<std::vector<std::uint8_t>> d_tails;
     const unsigned d_start_errors, d_tail_errors;
-    // The randomiser begins with each codeword of LDPC codes, and with the content of a
-    // CLTU otherwise.
+    // The randomiser restarts at each codeword of an LDPC code. With BCH codes, it starts
+    // once, at the content of a CLTU.
     const std::vector<std::uint8_t> d_sequence;
     const marker_search d_search;
     const telecommand_bch d_bch;
@@ -284,7 +284,7 @@ bool cltu_receiver::search()
 }
 
 // Decodes the codeword of d_received to d_decoded. Returns the number of corrected bits,
-// −1 if the codeword cannot be decoded.
+// or −1 if the codeword cannot be decoded.
 int cltu_receiver::decode()
 {
     const auto message_bytes = d_code.message_bits / 8;

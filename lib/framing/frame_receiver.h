@@ -13,7 +13,7 @@
 
 namespace gr::gpufec::framing {
 
-//! The functions have the meaning of those of ccsds_frame_finder.
+//! Receiver of telemetry or telecommands. ccsds_frame_finder describes the functions.
 class frame_receiver
 {
 public:

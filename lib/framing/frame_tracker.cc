@@ -145,9 +145,9 @@ std::optional<located_frame> frame_tracker::next(const received_bits& bits,
 }
 
 // Returns whether the next marker is at its expected place and no better marker overlaps
-// the marker at `position`. The bits of all these markers must be available. Read in
-// another orientation, a marker resembles itself shifted by one bit. The marker of AR4JA
-// then differs in only 11 of 64 bits.
+// the marker at `position`. The bits of all these markers must be available. A marker
+// that is read in another orientation resembles itself shifted by one bit: the marker of
+// AR4JA then differs in only 11 of 64 bits.
 bool frame_tracker::confirmed(const received_bits& bits, const located_frame& frame) const
 {
     const auto second = at(bits, frame.position + d_period, frame.orientation);
@@ -251,9 +251,9 @@ void frame_tracker::note_period(const located_frame& frame)
 }
 
 // Returns the frame before the first frame of a lock if the code confirms it. The marker
-// of this frame has more errors than the search tolerates, which is frequent at the
-// beginning of a stream, because a Viterbi decoder does not know the first state of the
-// encoder.
+// of this frame has more errors than the search tolerates. Such markers are frequent at
+// the beginning of a stream, because a Viterbi decoder does not know the encoder's first
+// state.
 std::optional<located_frame> frame_tracker::before(const received_bits& bits,
                                                    const located_frame& frame)
 {

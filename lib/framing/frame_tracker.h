@@ -45,13 +45,13 @@ inline bool same_place(const located_frame& a, const located_frame& b)
  *
  * In the search, each marker with a tolerated number of errors is a candidate. A
  * candidate is confirmed if its frame can be decoded, or if the next marker is at its
- * expected place. The frame before the candidate is taken, too, if that frame can be
+ * expected place. The frame before the candidate is output, too, if that frame can be
  * decoded. While locked, each marker is expected one period after the previous one. If
- * the marker is missing and the frame cannot be decoded, all positions after the
- * beginning of the last frame, up to the end of the expected frame, are searched. A
- * confirmed candidate among them replaces the expected frame, so that a slip costs only
- * the frame in which the slip occurs. Otherwise the fly-wheel keeps up to \c flywheel
- * frames without a marker in succession.
+ * the marker is missing and the frame cannot be decoded, the tracker searches all
+ * positions between the beginning of the last frame and the end of the expected frame. A
+ * confirmed candidate at one of these positions replaces the expected frame, so that a
+ * slip costs only the frame in which the slip occurs. Otherwise the fly-wheel accepts up
+ * to \c flywheel successive frames without a marker.
  *
  * A Reed-Solomon code that is not shortened is cyclic, and the sequence of the short
  * randomiser is a codeword. After a slip by whole symbols at the beginning of a frame,
@@ -81,7 +81,7 @@ public:
     //! none.
     using take_function = std::function<void(const located_frame&, frame_check)>;
 
-    //! \p counts is incremented by all events except decoded frames.
+    //! The tracker counts all events except decoded frames in \p counts.
     //! \throws std::invalid_argument as described at tolerance()
     frame_tracker(const options& options,
                   prepare_function prepare,
@@ -98,8 +98,8 @@ public:
 
     bool locked() const { return d_locked; }
     const marker_tolerance& tolerated() const { return d_tolerated; }
-    //! Returns the distance of three successive markers without errors, if both distances
-    //! are equal and not a multiple of the expected distance. Otherwise returns 0.
+    //! Returns the distance in bits, not a multiple of the expected distance, at which
+    //! three successive markers without errors were last found; 0 if this never happened.
     std::uint64_t other_period() const { return d_other_period; }
 
 private:
@@ -136,18 +136,18 @@ private:
 
     bool d_locked = false;
     std::uint64_t d_at = 0;   // first position to search, or of the expected marker
-    std::uint64_t d_end = 0;  // end of the last frame that was taken
+    std::uint64_t d_end = 0;  // end of the last frame that was output
     std::uint64_t d_wait = 0; // run() needs all bits before this position to continue
     located_frame d_last;     // the last frame, while locked
-    // Frames passed to d_prepare, and the end of the last frame's bits
+    // Frames passed to d_prepare, and the end of the last of these frames.
     std::vector<located_frame> d_prepared;
     std::uint64_t d_prepared_end = 0;
-    unsigned d_misses = 0; // frames without a marker in succession
+    unsigned d_misses = 0; // number of successive frames without a marker
     // Number of successive frames that could not be decoded. A lock starts with the value
     // of \c flywheel, so that its first undecodable frame causes a search for another
-    // one.
+    // frame.
     unsigned d_bad = 0;
-    std::optional<located_frame> d_checked; // frame of d_result
+    std::optional<located_frame> d_checked; // frame whose result is d_result
     frame_check d_result = frame_check::none;
 
     std::uint64_t d_exact = 0; // position of the last marker without errors

@@ -19,15 +19,15 @@ namespace gr::gpufec::framing {
  * Each frame begins with the first bit of the sequence; the marker is not randomised.
  * \param name "none" (zeros); "short": x^8 + x^7 + x^5 + x^3 + 1, with a period of 255
  *        bits; "long": x^17 + x^14 + 1, with a period of 131,071 bits (CCSDS 131.0-B-5,
- *        10.4; earlier issues have only the short one); "telecommand":
+ *        10.4; earlier issues define only "short"); "telecommand":
  *        x^8 + x^6 + x^4 + x^3 + x^2 + x + 1, with a period of 255 bits (CCSDS 231.0-B,
  *        section 6)
  * \throws std::invalid_argument for another name
  */
 std::vector<std::uint8_t> randomiser_sequence(const std::string& name, std::size_t bytes);
 
-//! XORs \p count bytes at \p bytes with \p sequence and each byte with \p more. A
-//! \p more of 0xff complements the bits.
+//! XORs \p count bytes at \p bytes with the bytes of \p sequence and with the mask
+//! \p more. The mask 0xff complements all bits.
 void randomise(std::uint8_t* bytes,
                const std::uint8_t* sequence,
                std::size_t count,

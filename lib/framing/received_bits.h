@@ -30,8 +30,8 @@ struct orientation {
  * \brief Returns the orientations that a receiver cannot distinguish without a marker,
  * apart from the inversion of all bits.
  *
- * \param constellation "bpsk": 1; "qpsk": 4; "oqpsk": 6, because a pair may also consist
- *        of bits of consecutive symbols
+ * \param constellation "bpsk" (1 orientation), "qpsk" (4) or "oqpsk" (6, because a pair
+ *        may also consist of bits of consecutive symbols)
  * \throws std::invalid_argument for another name
  */
 std::vector<orientation> orientations_of(const std::string& constellation);
@@ -44,7 +44,8 @@ public:
     //! Items are discarded in multiples of this number.
     static constexpr std::size_t unit = 512;
 
-    //! \param soft whether the stream consists of soft values, which are stored too
+    //! \param soft whether the stream consists of soft values, which are then stored
+    //!     besides their signs
     //! \param positive_bit the bit, 0 or 1, that a positive soft value means
     //! \param differential whether the bits are differentially encoded: a 1 is sent as a
     //!     change of the level, and a 0 as an unchanged level
@@ -54,7 +55,7 @@ public:
     void push(const std::uint8_t* bytes, std::size_t count);
     //! Appends soft values; −128 counts as −127.
     void push(const std::int8_t* values, std::size_t count);
-    //! Discards bits before \p position; some of them may remain available.
+    //! Discards bits before \p position; some of these bits may remain available.
     void discard(std::uint64_t position);
     void clear();
 

@@ -40,9 +40,9 @@ struct marker_tolerance {
  * Let P(e) be chance_of_marker(), L the distance of two markers in bits, and H the number
  * of hypotheses per position. A search in random bits finds a marker, and a second one L
  * bits later under the same hypothesis, with a probability of at most L·H·P(e)² per L
- * bits. \c search is the largest e for which this is at most \p false_alarm and L·H·P(e)
- * is at most 1. \c track is the largest e for which 2·P(e) is at most the square root of
- * \p false_alarm.
+ * bits. \c search is the largest e for which this probability is at most \p false_alarm
+ * and L·H·P(e) is at most 1. \c track is the largest e for which 2·P(e) is at most the
+ * square root of \p false_alarm.
  * \param marker the marker
  * \param period L
  * \param hypotheses H, twice the number of orientations of the symbols

@@ -17,16 +17,16 @@ namespace gr::gpufec::framing {
 //! Returns the start sequence of a code (CCSDS 231.0-B, 5.2.2).
 sync_marker start_sequence(const ccsds_telecommand_code& code);
 
-//! Returns the tail sequences that end the codewords of a CLTU, the present one first
-//! (CCSDS 231.0-B, 5.2.4). A tail sequence is as long as a codeword. The code (512, 256)
-//! has none.
+//! Returns the tail sequences that end the codewords of a CLTU, that of the latest issue
+//! first (CCSDS 231.0-B, 5.2.4). A tail sequence is as long as a codeword. The code
+//! (512, 256) has no tail sequence.
 std::vector<std::vector<std::uint8_t>> tail_sequences(const ccsds_telecommand_code& code);
 
 /*!
  * \brief Returns the name by which randomiser_sequence() finds a randomiser of
  * telecommands.
  * \param name ccsds_framing::randomiser
- * \throws std::invalid_argument unless it is "none" or "short"
+ * \throws std::invalid_argument unless \p name is "none" or "short"
  */
 std::string telecommand_randomiser(const std::string& name);
 

@@ -374,7 +374,7 @@ def conv_encode(bits, constraint_length=None, polynomials=None, puncturing=None,
         rows = rows if packed_input else np.packbits(rows, axis=1)
     else:
         if frame_bits < 1:
-            refuse("frame_bits", frame_bits, "1 and more")
+            refuse("frame_bits", frame_bits, "1 or more")
         rows = packed_rows("bits", bits, frame_bits, packed_input)
     coded, size = _core.conv_encode(rows, frame_bits, *code)
     if not packed_output:

@@ -364,9 +364,9 @@ void bind_sync_decoder(py::module& m)
                          int n,
                          int frame_symbols,
                          int alphabet) {
-            return sync_code(not_negative("n", n, "1 and more"),
+            return sync_code(not_negative("n", n, "1 or more"),
                              not_negative("q", q, "2 to 65536"),
-                             not_negative("frame_symbols", frame_symbols, "1 and more"),
+                             not_negative("frame_symbols", frame_symbols, "1 or more"),
                              words_of(codebook, q, n, frame_symbols, alphabet),
                              not_negative("alphabet", alphabet, "2 to 16"));
         }));

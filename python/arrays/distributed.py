@@ -171,7 +171,7 @@ def _check(client, decoder, decoders, code, fixed, **numbers):
         if name in code:
             raise ValueError(f"{name} is {code[name]!r}: this function does not accept it")
     for name, (value, least) in numbers.items():
-        integer(name, value, f"{least} and more", least)
+        integer(name, value, f"{least} or more", least)
 
 
 @contextlib.contextmanager

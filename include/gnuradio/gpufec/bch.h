@@ -67,7 +67,8 @@ public:
      * \brief Constructs a code from the primitive polynomial of its field.
      * \param field a primitive polynomial of degree 3 to 16; bit i is the coefficient of
      *        x^i
-     * \param n bits of a codeword, up to 2^degree − 1 and more than the parity bits
+     * \param n number of bits of a codeword, above the number of parity bits, up to
+     *        2^degree − 1
      * \param t number of errors that are corrected, 1 to max_errors
      * \throws std::invalid_argument if a parameter is out of range, or if the code would
      *         have more than max_parity parity bits

@@ -147,7 +147,7 @@ public:
             if (bits > 0) {
                 prepare(bits);
             } else if (bits < 0 || tail() == 0) {
-                require(derived, "frame_size", bits, "1 and more");
+                require(derived, "frame_size", bits, "1 or more");
                 reason = "allowed are " + allowed_values();
             }
         } catch (const std::invalid_argument& error) {
@@ -200,7 +200,7 @@ protected:
     //! Describes the allowed numbers of soft values of a PDU, for a message.
     virtual std::string allowed_values() const
     {
-        return std::to_string(values(1)) + " and more";
+        return std::to_string(values(1)) + " or more";
     }
     //! Prepares decode() for frames of \p frame_size information bits.
     //! \throws std::invalid_argument, std::bad_alloc

@@ -19,9 +19,8 @@ namespace gr::gpufec {
  * \brief Returns the int \p value of a parameter as an unsigned number.
  * \throws std::invalid_argument if \p value is negative
  */
-inline unsigned not_negative(const std::string& name,
-                             int value,
-                             const std::string& allowed = "0 and more")
+inline unsigned
+not_negative(const std::string& name, int value, const std::string& allowed = "0 or more")
 {
     require(value >= 0, name, value, allowed);
     return value;

@@ -18,9 +18,9 @@ namespace gr::gpufec {
 template <class Options>
 sync_code sync_code_of(const Options& given)
 {
-    return { not_negative("n", given.n, "1 and more"),
+    return { not_negative("n", given.n, "1 or more"),
              not_negative("q", given.q, "2 to 65536"),
-             not_negative("frame_symbols", given.frame_symbols, "1 and more"),
+             not_negative("frame_symbols", given.frame_symbols, "1 or more"),
              given.codebook,
              not_negative("alphabet", given.alphabet, "2 to 16") };
 }

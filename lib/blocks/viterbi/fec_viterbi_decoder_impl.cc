@@ -113,7 +113,7 @@ fec_viterbi_decoder::make(const fec_viterbi_decoder_options& given)
     options.backend = given.backend;
     options.devices = devices_of(given.device);
     return std::make_shared<fec_viterbi_decoder_impl>(
-        options, not_negative("frame_size", given.frame_size, "1 and more"));
+        options, not_negative("frame_size", given.frame_size, "1 or more"));
 }
 
 } // namespace gr::gpufec

@@ -58,7 +58,7 @@ std::vector<bytes> received(const ccsds_framing& framing, const telemetry& strea
     return contents(find_frames(finder, stream.packed()));
 }
 
-TEST(Ccsds, CleanStreamInEveryFormat_GivesSentFrames)
+TEST(Ccsds, CleanStreamInEveryFormat_YieldsSentFrames)
 {
     for (const auto& [code, bytes_of_frame, interleaving, randomiser] :
          { std::tuple("none", 1u, 1u, "short"),
@@ -93,7 +93,7 @@ TEST(Ccsds, CleanStreamInEveryFormat_GivesSentFrames)
     }
 }
 
-TEST(Ccsds, StreamAtAnyBitPhaseAndPolarity_GivesSentFrames)
+TEST(Ccsds, StreamAtAnyBitPhaseAndPolarity_YieldsSentFrames)
 {
     const auto framing = framing_of("ccsds-223", 60);
     for (std::size_t phase = 0; phase < 16; ++phase) {
@@ -122,7 +122,7 @@ std::vector<std::int8_t> received_in(const framing::orientation& o,
     return soft;
 }
 
-TEST(Ccsds, Orientations_AreResolvedByTheMarker)
+TEST(Ccsds, RotatedAndReflectedSymbols_AreResolvedByTheMarker)
 {
     for (const auto* const code : { "none", "ar4ja-1024-1/2" }) {
         for (const auto* const constellation : { "qpsk", "oqpsk" }) {
@@ -142,7 +142,8 @@ TEST(Ccsds, Orientations_AreResolvedByTheMarker)
                             1001);
                         ASSERT_EQ(5u, found.size())
                             << code << ", " << constellation << ", orientation " << o
-                            << ", " << inverted << ", " << parity;
+                            << ", inverted " << inverted << ", after " << 64 + parity
+                            << " bits";
                         for (std::size_t f = 0; f < found.size(); ++f) {
                             EXPECT_EQ(64 + parity + f * sent.period, found[f].position);
                             EXPECT_EQ(o, found[f].orientation);
@@ -198,7 +199,7 @@ TEST(Ccsds, SlipInAnyField_CostsOnlyTheFramesThatItDamages)
 
 // Full-length Reed-Solomon codes are cyclic, so after a slip by whole symbols the
 // received word is a shifted codeword with few errors.
-TEST(Ccsds, SlipByWholeSymbols_GivesNoShiftedFrames)
+TEST(Ccsds, SlipByWholeSymbols_YieldsNoShiftedFrames)
 {
     for (const unsigned interleaving : { 1u, 5u }) {
         for (const auto* const randomiser : { "none", "short", "long" }) {
@@ -215,12 +216,13 @@ TEST(Ccsds, SlipByWholeSymbols_GivesNoShiftedFrames)
                         sent.insert(at, bits, 3);
                     }
                     const auto found = received(framing, sent);
-                    EXPECT_GE(found.size(), 5u) << symbols << " at " << offset;
+                    EXPECT_GE(found.size(), 5u)
+                        << symbols << " symbols at bit " << offset;
                     for (const auto& frame : found) {
                         EXPECT_EQ(
                             1, std::count(sent.frames.begin(), sent.frames.end(), frame))
-                            << symbols << " symbols at " << offset << ", " << interleaving
-                            << " codewords, " << randomiser;
+                            << symbols << " symbols at bit " << offset << ", "
+                            << interleaving << " codewords, " << randomiser;
                     }
                 }
             }
@@ -240,7 +242,7 @@ TEST(Ccsds, InversionInTheMiddle_CostsOneFrame)
 }
 
 // The complement of a full-length codeword is a codeword too.
-TEST(Ccsds, InversionNearTheEndsOfAFrame_GivesNoComplement)
+TEST(Ccsds, InversionNearTheEndsOfAFrame_YieldsNoComplement)
 {
     for (const unsigned interleaving : { 1u, 5u }) {
         const auto framing = framing_of("ccsds-223", 0, interleaving);

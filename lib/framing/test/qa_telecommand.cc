@@ -123,7 +123,7 @@ std::string refusal(const ccsds_framing& framing, bool soft = true)
 
 // Checks the first bits of the sequence, which CCSDS 231.0-B, section 6, prints, and its
 // period.
-TEST(Telecommand, Randomiser_EqualsStandardSequence)
+TEST(Telecommand, RandomiserSequence_EqualsThatOfTheStandard)
 {
     const auto sequence = framing::randomiser_sequence("telecommand", 512);
     EXPECT_EQ(bytes(sequence.begin(), sequence.begin() + 5),
@@ -180,15 +180,16 @@ TEST(Telecommand, Bch_CorrectsOneErrorAndDetectsTwo)
     EXPECT_EQ(bch.correct(word), 0);
     for (int a = 0; a < 64; ++a) {
         word = sent ^ std::uint64_t(1) << a;
-        EXPECT_EQ(bch.correct(word), 1) << a;
-        EXPECT_EQ(word, sent) << a;
+        EXPECT_EQ(bch.correct(word), 1) << "wrong bit " << a;
+        EXPECT_EQ(word, sent) << "wrong bit " << a;
         for (int b = 0; b < a; ++b) {
             word = sent ^ std::uint64_t(1) << a ^ std::uint64_t(1) << b;
-            EXPECT_EQ(bch.correct(word), -1) << a << " and " << b;
+            EXPECT_EQ(bch.correct(word), -1) << "wrong bits " << a << " and " << b;
             for (int c = 0; c < b; ++c) { // without correction, three errors are detected
                 word = sent ^ std::uint64_t(1) << a ^ std::uint64_t(1) << b ^
                        std::uint64_t(1) << c;
-                ASSERT_NE(bch.correct(word), 0) << a << ", " << b << " and " << c;
+                ASSERT_NE(bch.correct(word), 0)
+                    << "wrong bits " << a << ", " << b << " and " << c;
             }
         }
     }
@@ -196,9 +197,9 @@ TEST(Telecommand, Bch_CorrectsOneErrorAndDetectsTwo)
     EXPECT_EQ(bch.correct(tail), -1);
 }
 
-// CLTUs of other encoders. The first CLTU, without randomiser, is from the tests of yamcs
-// (BchCltuGeneratorTest.java). The second CLTU, with randomiser, is from the tests of
-// dariol83/ccsds (TcEncoderTest.java).
+// The CLTUs are from other encoders. The first CLTU, without randomiser, is from the
+// tests of yamcs (BchCltuGeneratorTest.java). The second CLTU, with randomiser, is from
+// the tests of dariol83/ccsds (TcEncoderTest.java).
 TEST(Telecommand, BchCltus_EqualCltusOfPublishedEncoders)
 {
     const auto of_hex = [](const std::string& hex) {
@@ -236,7 +237,7 @@ TEST(Telecommand, LdpcCltus_HaveSequencesOfTheStandard)
     EXPECT_EQ(longer[16], 0x55 ^ framing::randomiser_sequence("telecommand", 9)[8]);
 }
 
-TEST(Telecommand, CleanCltusInEveryFormat_GiveSentFrames)
+TEST(Telecommand, CleanCltusInEveryFormat_YieldSentFrames)
 {
     for (const auto* const code : all_codes) {
         for (const auto* const randomiser : { "short", "none" }) {
@@ -264,7 +265,7 @@ TEST(Telecommand, CleanCltusInEveryFormat_GiveSentFrames)
     }
 }
 
-TEST(Telecommand, PackedBitsOfBchCltus_GiveSentFrames)
+TEST(Telecommand, PackedBitsOfBchCltus_YieldSentFrames)
 {
     const auto framing = framing_of("tc-bch");
     const uplink sent(framing, { 100, 20 });
@@ -274,7 +275,7 @@ TEST(Telecommand, PackedBitsOfBchCltus_GiveSentFrames)
     expect_frames(sent.frames, find_frames(finder, packed), framing);
 }
 
-TEST(Telecommand, InvertedAndDifferentialBits_GiveSentFrames)
+TEST(Telecommand, InvertedAndDifferentialBits_YieldSentFrames)
 {
     for (const auto* const code : all_codes) {
         auto framing = framing_of(code);
@@ -360,10 +361,12 @@ TEST(Telecommand, DamagedTail_StillEndsTheCltu)
                 sent.bits[sent.ends[0] - 1 - i] ^= 1;
             }
             const auto found = receive(framing, sent.soft());
-            ASSERT_EQ(found.size(), 1u) << code << ", " << wrong;
-            EXPECT_EQ(found[0].tail_found, wrong <= tolerated) << code << ", " << wrong;
+            ASSERT_EQ(found.size(), 1u) << code << ", wrong bits: " << wrong;
+            EXPECT_EQ(found[0].tail_found, wrong <= tolerated)
+                << code << ", wrong bits: " << wrong;
             if (wrong <= tolerated) {
-                EXPECT_EQ(found[0].bytes, sent.frames[0]) << code << ", " << wrong;
+                EXPECT_EQ(found[0].bytes, sent.frames[0])
+                    << code << ", wrong bits: " << wrong;
             }
         }
     }
@@ -413,7 +416,7 @@ TEST(Telecommand, MissingTail_LosesNoFrame)
     }
 }
 
-TEST(Telecommand, CltuCutByTheEnd_GivesReceivedCodewords)
+TEST(Telecommand, CltuCutByTheEnd_YieldsReceivedCodewords)
 {
     for (const auto* const code : all_codes) {
         const auto framing = framing_of(code);
@@ -447,7 +450,8 @@ TEST(Telecommand, ErrorsInTheStartSequence_AreToleratedUpToTheLimit)
         auto framing = framing_of(l.code);
         framing.false_alarm = l.false_alarm;
         ccsds_frame_finder finder(framing, true);
-        EXPECT_EQ(finder.search_errors(), l.tolerated) << l.code << ' ' << l.false_alarm;
+        EXPECT_EQ(finder.search_errors(), l.tolerated)
+            << l.code << ", false_alarm " << l.false_alarm;
         for (const unsigned wrong : { l.tolerated, l.tolerated + 1 }) {
             uplink sent(framing, { 70 });
             for (unsigned i = 0; i < wrong; ++i) {
@@ -459,7 +463,8 @@ TEST(Telecommand, ErrorsInTheStartSequence_AreToleratedUpToTheLimit)
                 std::count_if(found.begin(), found.end(), [&](const ccsds_frame& f) {
                     return f.position == sent.starts[0] && f.bytes.size() >= 70;
                 });
-            EXPECT_EQ(right, wrong == l.tolerated ? 1 : 0) << l.code << ", " << wrong;
+            EXPECT_EQ(right, wrong == l.tolerated ? 1 : 0)
+                << l.code << ", wrong bits: " << wrong;
         }
     }
 }
@@ -481,7 +486,7 @@ TEST(Telecommand, Noise_HasAsManyFalseStartsAsTheFormulaPredicts)
             8.0 * count * 2 * framing::chance_of_marker(16, finder.search_errors());
         EXPECT_NEAR(
             double(counts.unconfirmed + counts.frames), expected, 4 * std::sqrt(expected))
-            << code << ' ' << false_alarm;
+            << code << ", false_alarm " << false_alarm;
         // A random word is a codeword whose filler bit is 0 with a probability of 2^-8.
         // The decoder corrects 65 words to each codeword.
         const double decoded = expected * (framing.code == "tc-bch" ? 65 : 1) / 256;

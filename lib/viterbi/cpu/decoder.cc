@@ -212,7 +212,7 @@ private:
         }
     }
 
-    // Copies values as fetch() does, but without the phase rotation.
+    // Copies values like fetch(), but without the phase rotation.
     void receive(std::int64_t first, std::int64_t n, std::int8_t* to) const
     {
         const auto begin = std::clamp(d_first, first, first + n);

@@ -225,7 +225,7 @@ private:
 
     void costs(const std::int8_t* soft, unsigned t, branch_costs<max_words>& c) const
     {
-        const unsigned outputs = R ? R : d_outputs; // a constant for R outputs
+        const unsigned outputs = R ? R : d_outputs; // a constant if R is not 0
         vec zero[R ? R : 6], one[R ? R : 6];
         for (unsigned r = 0; r < outputs; ++r) {
             const unsigned sent = r ^ d_swapped;

@@ -65,10 +65,10 @@ struct lane_decoder {
     std::size_t (*scratch_bytes)(const lane_trellis&, unsigned window);
     //! Decodes one parallel block in each lane.
     void (*decode)(const lane_trellis&, const lane_blocks&, void* scratch);
-    //! Depunctures \p values received values at \p sent to \p places values at \p to, by
-    //! shuffles, as long as at least 16 of each remain. Returns the number of shuffles; 0
-    //! if the instruction set has no byte shuffle. The caller depunctures the remaining
-    //! values.
+    //! Depunctures \p values received values at \p sent to \p places values at \p to by
+    //! shuffles, while at least 16 received and 16 depunctured values remain. Returns the
+    //! number of shuffles, 0 if the instruction set has no byte shuffle. The caller
+    //! depunctures the remaining values.
     std::size_t (*depuncture)(const depuncturing& d,
                               const std::int8_t* sent,
                               std::size_t values,

@@ -94,9 +94,9 @@ private:
                              const std::uint32_t*,
                              std::uint32_t*);
 
-    // Returns the forward kernel that is compiled for these four numbers. If there is
-    // none, returns the forward kernel for all codes with this history and this number of
-    // outputs.
+    // Returns the forward kernel that is compiled for these four numbers or, if that
+    // kernel does not exist, the forward kernel for all codes with this history and this
+    // number of outputs.
     static forward forward_kernel(unsigned history,
                                   unsigned outputs,
                                   unsigned states,
@@ -203,8 +203,9 @@ public:
         return round_up(plan.window, wide::round) / 4 * (Code::states / 4);
     }
 
-    // Each scheduler has three warps. In a flowgraph with ports in device memory, K=7
-    // then decodes 125 Gb/s, and 116 Gb/s with two warps or 113 with four (H200).
+    // Returns the number of parallel blocks with which each scheduler has three warps. In
+    // a flowgraph with ports in device memory, K=7 then decodes 125 Gb/s; with two warps
+    // per scheduler 116 Gb/s, and with four 113 Gb/s (H200).
     std::size_t large_batch() const override
     {
         return 6 * (std::size_t(register_threads) * d_processors >> Wide);
@@ -239,11 +240,11 @@ private:
     using narrow = register_trellis<Code, Narrow>;
 
     // Largest grid for the narrow kernel, in multiples of the number of thread blocks
-    // that are resident at the same time. In
-    // bench/results/viterbi/viterbi-table3-h200.json the narrow kernel is faster than the
-    // wide kernels up to one multiple (4096 blocks: 0.09 instead of 0.15 ms per batch).
-    // At two multiples (8192 blocks) the times differ by less than 10 %. At three
-    // multiples (10240 blocks) the wide kernels are faster (0.17 instead of 0.24 ms).
+    // that are resident at the same time. The narrow kernel is faster than the wide
+    // kernels up to one multiple (4096 blocks: 0.09 instead of 0.15 ms per batch). At two
+    // multiples (8192 blocks) the times differ by less than 10 %. At three multiples
+    // (10240 blocks) the wide kernels are faster (0.17 instead of 0.24 ms). Source:
+    // bench/results/viterbi/viterbi-table3-h200.json.
     static constexpr std::size_t narrow_rounds = 2;
 
     template <class Input, bool Frames>

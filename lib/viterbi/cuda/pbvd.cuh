@@ -11,7 +11,8 @@
  * memory. Unlike in the paper, the H low bits of a path metric hold decisions, as on the
  * CPU; cpu/kernels.cc proves that the remaining range suffices. After each strip of H
  * stages, the decisions are moved to survivors[(strip · words + word) · pairs + pair].
- * The first block of the pair has the lower half of the word, the second the upper half.
+ * The first block of the pair has the lower half of the word, the second block the upper
+ * half.
  */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
@@ -137,8 +138,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
 
     const bool frames =
         !g.plan.streaming() && g.plan.termination != termination::tailbiting;
-    // Before stage K−1 of a frame, some states cannot be reached from state 0. Until all
-    // can be reached, path metrics are clamped after each strip.
+    // Before stage K−1 of a frame, some states cannot be reached from state 0. Path
+    // metrics are clamped after each strip until all states can be reached.
     const unsigned settled = frames ? (l.memory + H - 1) / H + 1 : 0;
     const auto most = both((l.spread + 1) << H);
 

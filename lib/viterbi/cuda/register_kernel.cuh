@@ -75,8 +75,8 @@ template <class Trellis>
 class traced_path
 {
 public:
-    //! Prepares the traceback of block \p block of the batch. If the batch has fewer
-    //! blocks, no bits are written.
+    //! Prepares the traceback of block \p block of the batch. If \p block is
+    //! beyond the end of the batch, no bits are written.
     __device__
     traced_path(const batch_geometry& g, std::uint32_t block, std::byte* output)
         : d_writer(nullptr, 0)
@@ -195,7 +195,7 @@ constexpr unsigned traceback_threads = 128;
 
 //! Traceback kernel for many blocks: each thread traces back a block, and reads only the
 //! survivor words on its path. Prefetching all survivors takes longer (K=9: 1.16 instead
-//! of 0.55 ms), above all while other batches run
+//! of 0.55 ms), especially while other batches run
 //! (docs/decisions/2026-11-28-viterbi-traceback.md).
 template <class Code, unsigned LB>
 __global__ void __launch_bounds__(traceback_threads)

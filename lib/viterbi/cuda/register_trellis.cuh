@@ -15,7 +15,7 @@
  * a round, so that register indices are constants and the permutation costs nothing.
  *
  * Output words are linear in the state. The lane's part of the state therefore only
- * exchanges the branch metrics of a 0 and a 1, as an inverted output does. The H = 4 low
+ * exchanges the branch metrics of a 0 and a 1, like an inverted output. The H = 4 low
  * bits of a path metric hold decisions, as on the CPU; cpu/kernels.cc proves that the
  * range suffices.
  *

@@ -68,9 +68,9 @@ __device__ uint2 packed_at(const std::byte* values, std::uint64_t first, unsigne
     return { to[0], to[1] };
 }
 
-// Returns the number of values of a word that are not erased in the lower half, and the
-// number of those whose sign differs from the coded bit in the upper half. The byte of a
-// value in `sent` is its coded bit.
+// Counts the values of a word that are not erased. The lower half of the result is the
+// number of these values. The upper half is the number of these values whose sign differs
+// from the coded bit, which is in the same byte of `sent`.
 __device__ unsigned word_counts(unsigned values, unsigned sent)
 {
     const unsigned nonzero = ((values & 0x7f7f7f7fu) + 0x7f7f7f7fu) | values;
@@ -79,9 +79,9 @@ __device__ unsigned word_counts(unsigned values, unsigned sent)
     return unsigned(__popc(wrong)) << 16 | unsigned(__popc(there));
 }
 
-// Re-encodes one step, and returns the sum of word_counts() over its values, which begin
-// at index `value` of the batch. Bit `bit` of the batch is the oldest bit in the shift
-// register at the step's first stage.
+// Re-encodes one step and returns the sum of word_counts() over the step's values, which
+// begin at index `value` of the batch. Bit `bit` of the batch is the oldest bit in the
+// shift register at the step's first stage.
 __device__ unsigned
 step_counts(const count_arguments& a, std::uint64_t bit, std::uint64_t value)
 {

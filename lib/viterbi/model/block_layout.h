@@ -115,9 +115,8 @@ void check_frame_bits(const conv_code& code, termination ends, unsigned frame_bi
  * \param ends termination of the frames, or streaming
  * \param frame_bits information bits per frame; 0 for streaming
  * \param decode_length D, 32 to 65536, a multiple of 32. With 0, D is the smallest power
- *        of two from 128 to 2048 that is at least 10·L, or 2048 if that is too small, and
- *        frames are divided evenly into blocks of about that length, and a frame shorter
- *        than 2·D is one block.
+ *        of two that is at least 10·L, limited to 128 … 2048. Frames are then divided
+ *        evenly into blocks of about D stages, and a frame shorter than 2·D is one block.
  * \param overlap L, K−1 to 4096. With 0, L is (16/3)·(K−1)/(1−r), or 6·(K−1)/(1−r) from
  *        K=8 on, rounded up to a multiple of 4, where r is the code rate, but at most
  *        0.95. For K=7 at rate 1/2, L is 64. With L=48 at Eb/N0 = 2 dB, 1.5 times as many

@@ -40,8 +40,8 @@ struct pbvd_layout {
     std::uint32_t spread; //!< largest difference of two path metrics from stage K−1 on
     pbvd_chunk chunk[max_chunks];
     std::uint8_t butterfly[max_listed]; //!< numbers j of the butterflies, chunk by chunk
-    //! Index of a state's `history` bits of decisions among those of all states in the
-    //! survivor words of a strip.
+    //! Index of a state's group of `history` decision bits in the survivor words of a
+    //! strip.
     std::uint16_t position[256];
 };
 

@@ -29,7 +29,7 @@ struct setup {
     std::string cuda_kernel = "auto";
 
     //! Maximum number of statistics samples that a device copies as rows of one matrix.
-    //! The more rows a matrix has, the longer they are.
+    //! Each additional row makes all rows of the matrix longer.
     static constexpr std::size_t max_sample_rows = 16;
 
     setup(const conv_code& c,

@@ -31,7 +31,7 @@ std::vector<meaning> meanings(const hypothesis& h, unsigned count)
     std::vector<meaning> found(count, meaning{ 0, 0, false });
     const auto cycle = h.cycle();
     // Reading starts before stream value 0, so that the values before the first whole
-    // cycle are included too.
+    // cycle are included.
     for (std::uint64_t j = 0; j < count + cycle + 2 * margin; ++j) {
         const auto at =
             std::int64_t(h.place()) + h.from(j) - std::int64_t(cycle) - margin;

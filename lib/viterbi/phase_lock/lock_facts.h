@@ -11,8 +11,8 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Calls add(name, value) for each member except first_bit and first_byte. If the lock is
-//! not held, leaves out the members that are valid only while locked.
+//! Calls add(name, value) for each member of \p lock except first_bit and first_byte.
+//! Without a lock, the members that are valid only while locked are left out.
 template <class Add>
 void each_fact(const viterbi_lock& lock, Add&& add)
 {

@@ -28,8 +28,8 @@ namespace gr::gpufec::viterbi {
 class lock_input
 {
 public:
-    //! \p passes tells whether input may pass through, which input of format packed4
-    //! never does.
+    //! \p passes tells whether input may pass through. Input of format packed4 never
+    //! passes through.
     lock_input(soft_format format, bool passes);
 
     std::size_t values_per_item() const { return d_buffer.values_per_item(); }
@@ -67,7 +67,7 @@ public:
     bool passing() const { return d_passing; }
     //! Ends passing through: copies the values that are still needed from the inner
     //! decoder back to the buffer, and copies borrowed items, so that the decoder borrows
-    //! none.
+    //! no items.
     void rebuffer();
     //! Copies \p count code values from index \p first on. Values that are neither
     //! buffered nor in the inner decoder become 0.

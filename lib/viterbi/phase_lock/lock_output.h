@@ -18,8 +18,7 @@
 namespace gr::gpufec::viterbi {
 
 //! The mapping of trellis stages to output items. An item is a byte of packed bits, or
-//! one bit. All stages of a stream have an output bit; in frames the stages of the tail
-//! have none.
+//! one bit. Each stage has an output bit, except the stages of a frame's tail.
 struct frame_layout {
     // Number of information bits per frame (0 for a stream), and number of stages in the
     // frame's tail.
@@ -113,8 +112,8 @@ public:
     //! Appends the packed bits of the next frame to the last segment. May drop bits that
     //! were pulled and are before stage \p needed.
     void collected_frame(const std::uint8_t* frame, std::uint64_t needed);
-    //! Returns whether the number of bits that wait to be pulled has reached its limit,
-    //! so that no more should be collected.
+    //! Returns whether the number of bits that wait to be pulled has reached its limit.
+    //! No more bits should then be collected.
     bool full() const;
 
     // Number of bits and bytes in the output of all closed segments.
@@ -132,10 +131,10 @@ public:
 
 private:
     // Maximum number of output bytes that wait to be pulled, and number of pulled bytes
-    // at which trim() drops them.
+    // that trim() drops together.
     static constexpr std::size_t max_emitted = 1u << 17;
-    // Number of segments above which pulled segments are dropped. Up to this number, they
-    // are retained, because item_of() may still be called for their values.
+    // Number of segments above which pulled segments are dropped. Up to this number,
+    // pulled segments are retained for item_of().
     static constexpr std::size_t max_segments = 4096;
 
     // Returns the number of output items of a segment that are ready but not yet pulled.

@@ -30,7 +30,7 @@ struct lock_plan {
     //! Returns the number of soft values in \p frames frames of the code that sends the
     //! most values per frame; 0 for a stream.
     std::uint64_t values_of(std::uint64_t frames) const;
-    //! Returns the preset name of codes[which], or "" if that code has none.
+    //! Returns the preset name of codes[which], or "" if that code is no preset.
     std::string preset_of(unsigned which) const;
 
 private:

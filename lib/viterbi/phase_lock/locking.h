@@ -267,10 +267,10 @@ private:
     std::uint64_t d_stretch = 0, d_long_stretch = 0;
     std::uint64_t d_checked = 0; // last stage that was checked
     // End of the last batch that was submitted before it was full, to keep the latency
-    // low. Checks before this stage are d_stretch apart.
+    // low. The distance of checks before this stage is d_stretch.
     std::uint64_t d_finely_until = 0;
     std::optional<start> d_next; // start of the next segment
-    // The latest lock, and the known beginning of one of its frames.
+    // The latest lock, and the position at which one of its frames begins.
     std::optional<viterbi::phase_search::lock> d_before;
     std::optional<viterbi::frame_finder::place> d_before_frames;
     // Stage at which the lock was lost, and stage of the check that detected the loss.

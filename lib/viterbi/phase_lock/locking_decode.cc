@@ -202,7 +202,8 @@ std::uint64_t locking_viterbi_decoder::checks_from(std::uint64_t target) const
 }
 
 // Drops the values before stage `clear`, to which the lock is confirmed. The last
-// `retained` values before that stage stay, because another lock may begin in them.
+// `retained` values before that stage are not dropped, because another lock may begin in
+// them.
 void locking_viterbi_decoder::drop_checked(std::uint64_t clear)
 {
     const auto value = segment().value_of(clear);

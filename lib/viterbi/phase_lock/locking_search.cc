@@ -40,7 +40,7 @@ bool locking_viterbi_decoder::search()
         windows = 1 + (end - d_next_window - window) / stride;
         windows = std::min(windows, d_search.windows_at_once());
     } else if (d_finishing) {
-        // No more input follows, so an incomplete window is searched, too.
+        // No more input follows, so the last window may be incomplete.
         windows = end > d_next_window ? 1 : 0;
         if (windows == 0) {
             if (d_state == state::doubting) {
@@ -135,9 +135,8 @@ void locking_viterbi_decoder::drop_unlocked(std::uint64_t value)
 void locking_viterbi_decoder::abandon()
 {
     const auto looked_at = d_next_window + d_search.window() - d_search.stride();
-    // All bits before the failed check are output, in whole frames, although the lock may
-    // have been lost earlier, because the signal may only have become weak before it
-    // ended.
+    // All bits before the failed check are output, in whole frames. The lock may have
+    // been lost earlier, but the signal may also only have become weak before its end.
     end_segment(whole(segment(), d_lost_target), std::min(d_input.end(), looked_at) - 1);
     d_input.drop_before(segment().value_of(d_lost_stage));
     d_state = state::searching;
@@ -171,9 +170,8 @@ void locking_viterbi_decoder::take(const phase_search::found& found,
         d_next = start{ found, value, known };
         return;
     }
-    // The values to drop depend on the window in which the hypothesis was found, and not
-    // on the number of windows per call of the search, so that the output is
-    // reproducible.
+    // The output is reproducible, because the values to drop depend on the window in
+    // which the hypothesis was found, not on the number of windows per call.
     forget_before(found.looked_at - d_search.window());
     const start next{ found, d_input.first(), known, frames };
     if (d_before && d_before->index != found.index) {

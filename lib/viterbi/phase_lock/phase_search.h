@@ -57,8 +57,8 @@ public:
     ~phase_search();
 
     const std::vector<hypothesis>& hypotheses() const { return d_hypotheses; }
-    //! Returns all hypotheses that no signal can distinguish from hypothesis \p index,
-    //! beginning with \p index itself.
+    //! Returns all hypotheses that no signal can distinguish from hypothesis \p index.
+    //! The first element is hypothesis \p index.
     const std::vector<hypothesis>& alike(unsigned index) const { return d_alike[index]; }
     //! Returns the re-encoder of code \p which.
     const reencoder& encoder(unsigned which) const { return d_encoders[which]; }

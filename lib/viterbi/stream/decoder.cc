@@ -550,7 +550,8 @@ private:
         }
         constexpr auto most = setup::max_sample_rows;
         auto count = samples.size();
-        while (count > 0 && !samples[count - 1].place) { // the last may be too short
+        // The last sample may have too few stages.
+        while (count > 0 && !samples[count - 1].place) {
             --count;
         }
         if (count > 0 && samples[0].place) {
@@ -591,7 +592,7 @@ private:
         return copies;
     }
 
-    // If bits are written in place, one per byte, slots hold the packed bits too.
+    // If bits are written in place, one per byte, slots also hold the packed bits.
     bool packed_output_on_device() const { return output_on_device() && !borrows_bits(); }
 
     // Returns the distance of equidistant rows, computed from the first and the last row.

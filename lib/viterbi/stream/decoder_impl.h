@@ -32,9 +32,9 @@ public:
 
 protected:
     // Statistics of the batch from which output was last pulled. They are set with the
-    // batch's first output, and reset when the caller takes them.
+    // batch's first output, and reset when the caller reads them.
     std::optional<batch_statistics> d_statistics;
-    // Statistics at fixed positions of the stream, not yet taken by the caller.
+    // Statistics at fixed positions of the stream, not yet read by the caller.
     std::deque<batch_statistics> d_stream_statistics;
 };
 

@@ -434,8 +434,8 @@ signal_judge::evidence signal_judge::measure(const std::vector<std::int8_t>& val
     return e;
 }
 
-// Returns the evidence for the hypothesis that a phase search finds; 0 if the search
-// finds none.
+// Returns the evidence for the hypothesis that a phase search finds; all members are 0 if
+// the search finds no hypothesis.
 signal_judge::evidence signal_judge::search(const std::vector<std::int8_t>& values)
 {
     if (!d_search) {

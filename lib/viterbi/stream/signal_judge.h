@@ -66,10 +66,10 @@ public:
     void set_soft_scale(float scale) override { d_options.soft_scale = scale; }
 
     //! Number of judged windows after which a missing signal is reported; at the end of a
-    //! stream it is reported after fewer windows.
+    //! stream, a missing signal is reported after fewer windows.
     static constexpr std::uint64_t max_undecided = 100;
     //! All streams of a decoder are judged until streams_judged successive streams had no
-    //! fault. From then on only one stream in streams_judged is judged.
+    //! fault. Later, only one stream in streams_judged is judged.
     static constexpr std::uint64_t streams_judged = 16;
     //! Number of frames with a lower cost for the other sign at which the signs are
     //! reported as inverted.

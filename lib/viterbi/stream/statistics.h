@@ -30,7 +30,8 @@ public:
     };
 
     //! Returns the first stages of a batch, or of its first frame, at most 2048 stages;
-    //! empty if they are too few. \p bits is the number of decoded bits of the batch.
+    //! nothing if a sample needs more. \p bits is the number of decoded bits of the
+    //! batch.
     std::optional<sample> beginning(const job& job, std::size_t bits) const;
 
     //! Returns the distance between samples at fixed positions of the stream, as a
@@ -38,8 +39,9 @@ public:
     //! distance is about 2^20 bits, or one piece if a piece is longer.
     std::uint64_t pieces_between() const;
 
-    //! Returns the first stages of piece \p piece of a batch, at most 2048 stages; empty
-    //! if they are too few. \p bits is the number of decoded bits from the piece on.
+    //! Returns the first stages of piece \p piece of a batch, at most 2048 stages;
+    //! nothing if a sample needs more. \p bits is the number of decoded bits from the
+    //! piece on.
     std::optional<sample>
     of_piece(const job& job, std::size_t piece, std::size_t bits) const;
 
@@ -57,10 +59,10 @@ public:
                         const std::byte* output) const;
 
 private:
-    // Returns the sample of `stages` stages of a stream or a frame. The first of them is
-    // stage number `stage`, and its bit is the first one in output byte `byte`. The input
-    // has the values from `first` to `end` − 1 of the stream or frame; value `first` is
-    // at index `before` of the input.
+    // Returns the sample of `stages` stages of a stream or a frame. The sample begins
+    // with stage number `stage`, whose bit is the first one in output byte `byte`. The
+    // input has the values from `first` to `end` − 1 of the stream or frame; value
+    // `first` is at index `before` of the input.
     std::optional<sample> place(std::size_t before,
                                 std::uint64_t stage,
                                 std::size_t stages,

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that both backends decode noiseless, noisy and full-scale signals as the bit-true
- * model does. The tests cover all presets and terminations, random codes of every size,
- * and int8 and packed4 input of either sign. */
+/* Tests that both backends decode noiseless, noisy and full-scale signals like the
+ * bit-true model. The tests cover all presets and terminations, random codes of every
+ * size, and int8 and packed4 input of either sign. */
 
 #include "common/cpu_variant.h"
 #include "common/host_memory.h"

@@ -297,7 +297,8 @@ TEST(conv_encoder_kernel, PackedFrames_EqualUnpackedFrames)
                                  termination::truncated,
                                  termination::tailbiting }) {
             for (const unsigned F : { 8u, 9u, 63u, 64u, 65u, 71u, 128u, 1000u, 4099u }) {
-                SCOPED_TRACE(code.to_string() + " " + std::to_string(F));
+                SCOPED_TRACE(code.to_string() + ", frames of " + std::to_string(F) +
+                             " bits");
                 std::vector<std::uint8_t> bits(F), bytes((F + 7) / 8);
                 for (auto& b : bits) {
                     b = random() & 1u;

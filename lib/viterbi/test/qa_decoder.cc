@@ -68,7 +68,8 @@ TEST(viterbi_decoder, BatchesAndChunks_DoNotChangeOutput)
                 if (first.empty()) {
                     first = out;
                 }
-                ASSERT_EQ(out, first) << batch << " " << slots << " " << latency;
+                ASSERT_EQ(out, first) << "batch " << batch << ", slots " << slots
+                                      << ", latency " << latency << " ms";
             }
         }
     }

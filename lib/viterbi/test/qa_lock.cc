@@ -507,8 +507,9 @@ TEST(viterbi_lock, TerminatedFrames_AreFound)
             for (const std::size_t cut : { std::size_t(0), F / 3 * 2 + 1 }) {
                 for (const bool negated : { false, true }) {
                     SCOPED_TRACE(testing::Message()
-                                 << c.preset << " " << c.frame_bits << " " << symbols
-                                 << " " << cut << " " << negated);
+                                 << c.preset << ", " << c.frame_bits << " bits, "
+                                 << symbols << ", first value " << cut << ", negated "
+                                 << negated);
                     auto sent = qa::transmit(code,
                                              termination::terminated,
                                              c.frame_bits,
@@ -554,7 +555,8 @@ TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
         for (const bool as_before : { true, false }) {
             for (std::uint64_t seed = 20; seed < 25; ++seed) {
                 SCOPED_TRACE(testing::Message()
-                             << gap << " " << as_before << " " << seed);
+                             << "gap " << gap << ", phase of the lock before: "
+                             << as_before << ", seed " << seed);
                 const auto frame = signal(400, 20, seed);
                 std::vector<std::int8_t> values;
                 const auto add = [&](const std::vector<std::int8_t>& more) {
@@ -631,8 +633,8 @@ TEST(viterbi_lock, NoiseConstantsAndOtherCodes_CauseNoLock)
         o = viterbi_options{ conv_code::preset(rates) };
         for (const char* name : { "dvb_2_3", "dvb_3_4", "dvb_5_6", "ccsds" }) {
             for (const double sigma : { 0.0, 12.0, 20.0 }) {
-                SCOPED_TRACE(std::string(rates) + " " + name + " " +
-                             std::to_string(sigma));
+                SCOPED_TRACE(std::string("searched ") + rates + ", sent " + name +
+                             ", sigma " + std::to_string(sigma));
                 const auto sent = qa::transmit(
                     conv_code::preset(name), termination::streaming, 0, 300000, sigma, 8);
                 none([&](std::size_t i) { return sent.values[i]; });

@@ -132,7 +132,7 @@ TEST(viterbi_sign_error_counts_cuda, CountsOnDevice_EqualCountsOfCpu)
     }
     for (const auto& t : counted) {
         for (unsigned how = 0; how < 4; ++how) {
-            SCOPED_TRACE(testing::Message() << t.preset << " " << how);
+            SCOPED_TRACE(testing::Message() << t.preset << ", input variant " << how);
             counted_batch b(code_of(t.preset), t.blocks, t.first_block);
             std::vector<float> floats(b.values.begin(), b.values.end());
             std::vector<std::byte> packed((b.values.size() + 1) / 2);

@@ -26,8 +26,8 @@ std::vector<std::uint8_t> unsigned_bytes(const std::vector<std::int8_t>& packed)
     return { packed.begin(), packed.end() };
 }
 
-// Decodes as run() does, but the decoder borrows the first `borrow_until` items, which
-// are overwritten after their release. The other items are pushed.
+// Decodes like run(), but the decoder borrows the first `borrow_until` items, which are
+// overwritten after their release. The other items are pushed.
 template <class Item>
 std::vector<std::uint8_t> run_borrowing(viterbi_decoder& decoder,
                                         const std::vector<Item>& items,
@@ -100,8 +100,9 @@ void expect_borrowed_as_pushed(viterbi_options o, const std::vector<Item>& items
                         decoder->reset();
                         ASSERT_EQ(run_borrowing(*decoder, items, most, slots, until),
                                   expected)
-                            << o.code.to_string() << " " << batch << " " << slots << " "
-                            << latency << " " << most << " " << until;
+                            << o.code.to_string() << ", batch " << batch << ", slots "
+                            << slots << ", latency " << latency << " ms, chunks of up to "
+                            << most << " items, borrowed until item " << until;
                     }
                 }
             }
@@ -166,8 +167,8 @@ TEST(viterbi_decoder, BorrowedInput_DecodesAsPushed)
     EXPECT_FALSE(memory_of(*begun).can_borrow());
 }
 
-// Changes soft_scale twice in a stream. Borrowed items, also if later items are pushed,
-// give the same bits and metrics as pushed items.
+// Changes soft_scale twice in a stream. Borrowed items must have the same bits and
+// metrics as pushed items, even if later items of the same stream are pushed.
 TEST(viterbi_decoder, NewScale_AppliesToLaterItems)
 {
     auto o = options(conv_code(7, { 0171, 0133 }));
@@ -364,7 +365,7 @@ TEST(viterbi_decoder, NegatedInputWithOtherPositiveBit_DecodesAlike)
         const auto code = conv_code::preset(preset.name);
         for (const auto ends :
              { t::streaming, t::terminated, t::truncated, t::tailbiting }) {
-            SCOPED_TRACE(preset.name + ", " + std::to_string(int(ends)));
+            SCOPED_TRACE(preset.name + ", " + termination_name(ends));
             const unsigned frame = ends == t::streaming ? 0 : 77;
             const auto sent = qa::transmit(code, ends, frame, 770, 24, 11);
             const auto plan = make_block_layout(code, ends, frame, 64, 40);

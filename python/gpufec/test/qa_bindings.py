@@ -48,7 +48,7 @@ WRONG_CODES = [
     (dict(puncturing="10,1x"), 'puncturing is "10,1x"'),
     (dict(puncturing="10,10"), 'puncturing is "10,10"'),
     (dict(termination="open"), 'termination is "open"'),
-    (dict(frame_bits=-1), "^frame_bits is -1: allowed are 0 and more$"),
+    (dict(frame_bits=-1), "^frame_bits is -1: allowed are 0 or more$"),
     (dict(frame_bits=100), "frame_bits is 100"),
     (dict(termination="terminated"), "frame_bits is 0"),
     (dict(termination="tailbiting", frame_bits=5), "frame_bits is 5"),

@@ -256,9 +256,9 @@ class qa_fec(unittest.TestCase):
     def test_WarningOfAPdu_HasItsLengthAndTheAllowedOnes(self):
         make, ldpc = gpufec.fec_viterbi_decoder.make, gpufec.fec_ldpc_decoder.make
         for decoder, sizes, allowed in (
-                (lambda: make(FRAME), (0, 1, 2, 9), "14 and more"),
-                (lambda: make(FRAME, puncturing="101,110"), (0, 1, 2, 3), "10 and more"),
-                (lambda: make(FRAME, termination="truncated"), (0,), "2 and more"),
+                (lambda: make(FRAME), (0, 1, 2, 9), "14 or more"),
+                (lambda: make(FRAME, puncturing="101,110"), (0, 1, 2, 3), "10 or more"),
+                (lambda: make(FRAME, termination="truncated"), (0,), "2 or more"),
                 (lambda: ldpc("wifi", "648", "1/2"), (0,), "multiples of 648"),
                 (lambda: ldpc("wifi", "648", "1/2"), (3, 650, 1000),
                  "frame_size is \\d+: allowed are multiples of 324, the bits of a message")):

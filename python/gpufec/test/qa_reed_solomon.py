@@ -172,7 +172,7 @@ class qa_reed_solomon(unittest.TestCase):
                     ("interleaving is -1: allowed are 1 to 16", dict(interleaving=-1)),
                     ("virtual_fill is 188: allowed are 0 to k - 1 = 187",
                      dict(code="dvb", virtual_fill=188)),
-                    ("virtual_fill is -1: allowed are 0 and more", dict(virtual_fill=-1))):
+                    ("virtual_fill is -1: allowed are 0 or more", dict(virtual_fill=-1))):
                 with self.subTest(text), self.assertRaisesRegex(ValueError, text):
                     block(**parameters)
         with self.assertRaisesRegex(ValueError, "threads is 0: allowed are 1 to 256"):
