@@ -7,14 +7,14 @@
  *
  * The lost weight is the weight of all paths that leave the band. The bound sums over two
  * indices: the one in which a path first leaves, and the one in which that path last
- * returns. Before the first and after the last index, the path is in the band, whose α
- * and β give its weight. In between, the bound lets the path follow any word, even one
- * outside the code. The sum over all 2^n words does not depend on the items, because an
- * item matches one value of a bit and not the other. Therefore a single number, stored
- * beside α, bounds the weight of the paths that have left. β of each boundary gives the
- * weight of the paths that return. If a frame may end outside the band, paths need not
- * return. For the last indices, β is then computed for all drifts, and gives the
- * weight of paths at any drift. */
+ * returns. Before the first and after the last index, the path is in the band, so α and
+ * β of the band include its weight. In between, the bound lets the path follow any word,
+ * even one outside the code. The sum over all 2^n words does not depend on the items,
+ * because an item matches one value of a bit and not the other. Therefore a single
+ * number, stored beside α, bounds the weight of the paths that have left. β of each
+ * boundary is the weight of the paths that return. If a frame may end outside the band,
+ * paths need not return. For the last indices, β is then computed for all drifts, so that
+ * it includes the weight of paths at any drift. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_H

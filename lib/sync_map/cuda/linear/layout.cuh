@@ -62,8 +62,8 @@ struct linear_layout {
         l.offset = (0 - rows) % 4;
         l.length = (l.offset + l.window + 3) / 4 * 4;
         l.stride = (l.length + 127) / 128 * 128;
-        // Outputs are computed in groups of four and summed 32 at a time. At most 28 of
-        // them are therefore not summed yet when the last N outputs follow.
+        // Outputs are computed in groups of four and summed 32 at a time. Therefore at
+        // most 28 outputs are not summed yet when the last N outputs follow.
         l.waiting_rows = 28 + rows;
         const unsigned steps = (l.length + rows + 3) / 4 * 4;
         l.bytes = 64 * sizeof(double); // scratch

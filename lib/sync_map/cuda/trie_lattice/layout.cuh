@@ -12,14 +12,13 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Number of bits of a codeword, and of rows at the end of the first trie (one for each
-//! value of the first four bits).
-constexpr unsigned trie_bits = 10;
+constexpr unsigned trie_bits = 10; //!< number of bits of a codeword
+//! Number of rows at the end of the first trie, one for each value of four bits.
 constexpr int trie_rows = 16;
 
 /*! Packed codeword. Bits 4 to 7 are the codeword's first four bits, which choose a row of
  * the first trie. Bits 0 to 3, 15 and 16 are its ending, the path in the second trie,
- * with the bit visited first as the highest. Bit 17 is 0, so that no ending equals that
+ * whose highest bit is visited first. Bit 17 is 0, so that no ending equals that
  * of `none`. Bits from number_shift on are the codeword's number D. The codewords of an
  * index are in the order in which the second trie visits them. */
 struct trie_word {

@@ -15,8 +15,8 @@
  * sweep also applies the second trie to α. L(D) is the inner product of two rows: the
  * beginning of word D applied to α, and its end applied to β.
  *
- * A word has as many S as bits, so their common factor is left out: a deletion weighs 1,
- * and S is one multiply-add per drift. */
+ * A word applies S once per bit, so the common factor of all S is left out: a deletion
+ * weighs 1, and S is one multiply-add per drift. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_TRIE_LATTICE_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_TRIE_LATTICE_CUH
