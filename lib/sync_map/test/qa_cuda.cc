@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the CUDA decoder: both forms, every precision and storage, against the vectors
- * and the reference. Further tests concern options that are refused, and batches that
- * await admission to the device. */
+/* Tests of the CUDA decoder: both forms, every precision and storage, against the test
+ * vectors and the reference. Further tests concern options that are refused, and batches
+ * that await admission to the device. */
 
 #include "cuda/device_admission.h"
 #include "qa_cuda_support.h"
@@ -14,7 +14,7 @@
 namespace gr::gpufec::sync_map {
 namespace {
 
-TEST_F(sync_cuda, LinearForm_EqualsTestVectors)
+TEST_F(sync_cuda, LinearForm_HasPosteriorsOfTestVectors)
 {
     const auto all = vectors();
     if (all.empty()) {
@@ -31,7 +31,7 @@ TEST_F(sync_cuda, LinearForm_EqualsTestVectors)
     }
 }
 
-TEST_F(sync_cuda, CorridorForm_EqualsTestVectors)
+TEST_F(sync_cuda, CorridorForm_HasPosteriorsOfTestVectors)
 {
     const auto all = vectors();
     if (all.empty()) {

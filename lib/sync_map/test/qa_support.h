@@ -289,9 +289,10 @@ inline void check_against_reference(const test_frames& data,
                                     double tolerance)
 {
     EXPECT_LE(difference_to_reference(data, o, make), tolerance)
-        << "n " << o.code.n() << " q " << o.code.q() << " N " << o.code.frame_symbols()
-        << " alphabet " << o.code.alphabet() << " p " << o.channel.p_insert() << ' '
-        << o.channel.p_delete() << ' ' << o.channel.p_substitute();
+        << "n = " << o.code.n() << ", q = " << o.code.q()
+        << ", N = " << o.code.frame_symbols() << ", alphabet " << o.code.alphabet()
+        << ", p " << o.channel.p_insert() << ' ' << o.channel.p_delete() << ' '
+        << o.channel.p_substitute();
     const auto decoded = decode_frames(data, o, make);
     for (std::size_t f = 0; f < decoded.size(); ++f) {
         const auto r = reference_of(data, o, f);
