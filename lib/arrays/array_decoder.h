@@ -15,6 +15,7 @@
 
 namespace gr::gpufec {
 
+//! Base class of the array decoders of one kind of code.
 //! \tparam Host the stream decoder, which has its own threads
 //! \tparam Device the interface of the decoder on one CUDA device
 template <class Options, class Host, class Device>

@@ -82,6 +82,7 @@ private:
     carried_frame d_frame{};
 };
 
+//! Search for the beginning of a frame by attempts (see start_search in setup.h).
 class start_finder
 {
 public:

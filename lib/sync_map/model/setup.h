@@ -269,6 +269,8 @@ unsigned chosen_lookahead(const sync_options& options);
 //! the expected beginning of the frame.
 drift_range decoder_window(const sync_options& options);
 
+//! Checks the options and derives the setup. \throws std::invalid_argument that names the
+//! refused option
 setup make_setup(const sync_options& options);
 
 //! Calls \p action with two values. In \p precision, lattice rows have the type of the

@@ -99,7 +99,7 @@ TEST(sync_channel, TestVectors_HaveExpectedDriftLimits)
 {
     const auto all = read_sync_vectors({ "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     for (const auto& v : all) {
         const auto N = v.code.frame_symbols();
@@ -331,7 +331,7 @@ TEST(sync_encoder, TestVectors_EncodeAsExpected)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     for (const auto& v : all) {
         std::vector<std::uint8_t> sent(v.code.frame_bits());

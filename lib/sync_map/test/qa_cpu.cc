@@ -51,7 +51,7 @@ TEST(sync_cpu, LinearForm_HasPosteriorsOfTestVectors)
                                 // group
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     for (const auto& variant : cpu_variants()) {
         for (const auto& v : all) {
@@ -72,7 +72,7 @@ TEST(sync_cpu, CorridorForm_HasPosteriorsOfTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     for (const auto& v : all) {
         for (const auto storage : { sync_storage::global, sync_storage::local }) {

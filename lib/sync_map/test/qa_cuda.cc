@@ -18,7 +18,7 @@ TEST_F(sync_cuda, LinearForm_HasPosteriorsOfTestVectors)
 {
     const auto all = vectors();
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     for (const auto& v : all) {
         for (const auto precision : precisions) {
@@ -35,7 +35,7 @@ TEST_F(sync_cuda, CorridorForm_HasPosteriorsOfTestVectors)
 {
     const auto all = vectors();
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     in_turn kind(6);
     for (const auto& v : all) {
@@ -195,12 +195,12 @@ TEST_F(sync_cuda, ImpossibleFrame_IsUniformAndNotValid) { check_impossible_frame
 TEST_F(sync_cuda, WindowAbove1024Drifts_EqualsReference)
 {
     if (small_scale()) {
-        GTEST_SKIP() << "too long for GPUFEC_TEST_SCALE=small";
+        GTEST_SKIP() << "the test takes too long for GPUFEC_TEST_SCALE=small";
     }
     auto data = random_frames(codebook_random(10, 4, 1400, 4), { 0.2, 0.2, 0 }, 2);
     EXPECT_GT(decoder_window(data.options).size(), 1024u);
-    // The test needs double precision, because over 14000 bits of such a channel the
-    // weights of the correct drifts fall below the range of a float.
+    // The test needs double precision, because after 14000 bits of such a channel the
+    // weights of the correct drifts are below the range of a float.
     check_against_reference(data, data.options, make, 1e-10);
 }
 

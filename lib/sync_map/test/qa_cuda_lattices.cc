@@ -55,7 +55,7 @@ TEST_P(sync_cuda_ten_bits, TestVectors_HaveExpectedPosteriors)
                              [](const test_vector& v) { return v.code.n() != 10; }),
               all.end());
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     for (const auto& v : all) {
         for (const auto precision : own_precisions()) {

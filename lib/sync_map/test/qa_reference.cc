@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the reference decoders against test vectors and against each other. */
+/* Tests that the reference decoders agree with test vectors and with one another. */
 
 #include "channel/bsid.h"
 #include "qa_vectors.h"
@@ -28,7 +28,7 @@ TEST(sync_reference, Enumeration_HasPosteriorsOfTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     EXPECT_EQ(all.size(), 6u);
     for (const auto& v : all) {
@@ -41,7 +41,7 @@ TEST(sync_reference, CorridorAndLinearForm_HavePosteriorsOfTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     EXPECT_EQ(all.size(), 12u);
     for (const auto& v : all) {

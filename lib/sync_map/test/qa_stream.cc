@@ -138,7 +138,7 @@ decoded_stream decode_sequentially(const sync_options& options,
 
 backend tested = backend::cpu;
 
-// Tests that run on both backends.
+// Fixture of the tests that run on the CPU and on CUDA.
 class sync_stream_search : public testing::TestWithParam<backend>
 {
 protected:
@@ -197,7 +197,7 @@ struct measured {
 // Checks that each frame is locked, that the frame begins where the sequential rule finds
 // it, and that its posteriors differ from those of the rule by at most twice the frame's
 // bound plus rounding. If \p many is true, also accepts other, equally likely beginnings,
-// because rounding decides which of them is found.
+// because rounding decides which beginning is found.
 measured check_against_sequential(const stream_case& c,
                                   sync_precision precision,
                                   std::uint64_t seed = 3,

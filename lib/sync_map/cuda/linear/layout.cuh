@@ -96,7 +96,7 @@ struct linear_layout {
 template <class Row, class Metric>
 struct linear_shared {
     double* scratch;   // for reductions over the block: 64 values
-    Metric* alpha;     // α at two boundaries; one is used while the other is copied
+    Metric* alpha;     // α at two boundaries: one row is used while the next is copied
     Metric* posterior; // L(D), q values
     Row* current;      // boundary metrics from which a sweep starts
     Row* partial;      // row n summed over the words of each warp: warps × stride

@@ -160,8 +160,7 @@ struct trie_layout {
         trie_layout l;
         l.lanes = (window + C - 1) / C;
         l.frames = 32 / l.lanes;
-        // An index reads 32 items that may begin within a trie_items and then span two
-        // of them.
+        // An index reads 32 items, which span two trie_items if they begin within one.
         l.item_words = (symbols * trie_bits + l.lanes * C + 31) / 32 + 2;
         l.warp_bytes = l.lanes * l.frames * trie_row<Row, C>::lane_bytes;
         return l;
