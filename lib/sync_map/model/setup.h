@@ -96,8 +96,8 @@ struct boundary_match_header {
 static_assert(sizeof(boundary_match_header) % 16 == 0,
               "the metrics after the header must be aligned");
 
-//! CUDA kernels for words of ten bits. By default (by_batch) a decoder chooses by the
-//! size of a batch; tests and benchmarks can request a kernel.
+//! CUDA kernels for words of ten bits. By default (by_batch), the size of a batch
+//! determines the kernel; tests and benchmarks can request a kernel.
 enum class ten_bit_kernels {
     by_batch,
     linear,

@@ -58,8 +58,8 @@ public:
     //! Stores the result of a frame that was decoded again, unless the first result is
     //! retained.
     void replace(const stream_frame& f);
-    //! Compares all boundaries that can be compared, and requests the second decodings
-    //! that the failed matches require.
+    //! Compares frames at boundaries that are not compared yet, and requests the second
+    //! decodings that failed matches require.
     void compare_boundaries();
 
     //! Returns the number of frames that are held.

@@ -58,9 +58,9 @@ void check_against_whole_stream(const sync_code& code,
     auto whole = reference::linear(p).posteriors;
     whole.resize(decoded.values.size());
     EXPECT_LE(largest_difference(decoded.values, whole), 1e-9)
-        << "n = " << code.n() << ", q = " << code.q() << ", alphabet " << s << ", p "
-        << channel.p_insert() << ' ' << channel.p_delete() << ' '
-        << channel.p_substitute();
+        << "n = " << code.n() << ", q = " << code.q() << ", alphabet " << s
+        << ", channel probabilities " << channel.p_insert() << ' ' << channel.p_delete()
+        << ' ' << channel.p_substitute();
 }
 
 TEST(sync_decoder_stream, FramesOfStream_DecodeAsWholeStream)

@@ -76,7 +76,7 @@ struct alignas(8) trie_items {
 };
 
 struct trie_memory {
-    const std::uint32_t* words; //!< trie_word: 2 directions × frame_symbols × q
+    const std::uint32_t* words; //!< trie_words: 2 directions × frame_symbols × q
     void* alpha;                //!< per warp: α, (outputs + 2) × 32·C values
     void* partial;              //!< per warp: each lane's part of L(D), q × 32
     trie_items* items;          //!< per warp: packed items, frames × item_words

@@ -50,8 +50,8 @@ struct warp_memory {
     trie_items* items;
 };
 
-// Decodes a batch. The warps of a block are independent; there may be fewer than Warps. A
-// multiprocessor holds one block.
+// Decodes a batch. The warps of a block are independent. A block has up to Warps warps,
+// and a multiprocessor holds one block.
 template <int Warps, class Row, int C, int Reach>
 __global__ void __launch_bounds__(32 * Warps, 1)
     linear_trie_lattice(const sync_geometry g,
