@@ -62,7 +62,6 @@ struct if_many_listed {
     __device__ bool operator()() const { return !count || *count > most; }
 };
 
-// Prefetches data into the L2 cache.
 inline __device__ void prefetch([[maybe_unused]] const void* from)
 {
 #ifdef __CUDA_ARCH__

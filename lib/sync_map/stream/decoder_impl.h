@@ -55,11 +55,9 @@ protected:
     friend class sequential_frames;
     friend class searching_frames;
 
-    // Returns the type of received items.
     item_type expected_type() const;
     item_type output_type() const;
 
-    // Opens the pipeline for the channel of d_options.
     void open_channel();
     // Prepares the derived class for the setup of a channel, at the beginning or after
     // frames with another channel.

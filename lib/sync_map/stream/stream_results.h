@@ -49,7 +49,6 @@ public:
     //! \param first number of the first frame
     stream_results(const setup& setup, std::uint64_t first, order again);
 
-    //! Allocates memory for \p frames frames.
     void reserve(std::size_t frames) { d_frames.reserve(frames); }
 
     //! Adds the next frame of the stream without copying its output. \param known whether
@@ -62,7 +61,6 @@ public:
     //! decodings that failed matches require.
     void compare_boundaries();
 
-    //! Returns the number of frames that are held.
     std::size_t size() const { return d_frames.size(); }
     //! Returns the number of proven frames, which precede all other held frames.
     std::size_t proven() const { return d_proven; }

@@ -47,7 +47,7 @@ struct decoded_stream {
     std::vector<bool> locked;
     std::vector<double> bounds;
     std::uint64_t links_failed = 0, frames_again = 0;
-    std::vector<std::string> log; // logged messages
+    std::vector<std::string> log;
 };
 
 void take_all(sync_decoder& decoder, decoded_stream& to)
@@ -337,7 +337,7 @@ TEST_P(sync_stream_search, DISABLED_ManyFrames_FollowSequentialRule)
     }
 }
 
-// Returns the resident memory of this process in bytes.
+// Returns the bytes of resident memory of this process.
 std::size_t resident()
 {
     std::size_t pages = 0;

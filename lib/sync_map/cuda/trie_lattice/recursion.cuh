@@ -68,7 +68,7 @@ struct trie_warp {
     }
 
     __device__ bool has_frame() const { return slot < l.frames; }
-    __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // lanes per frame
+    __device__ unsigned lanes() const { return alone ? 1 : l.lanes; }
 
     // ---- sums over a frame's lanes; every lane receives the result ----
 
