@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # Enables CUDA if a toolkit is found, and sets ENABLE_CUDA. The default of
-# CMAKE_CUDA_ARCHITECTURES is the environment variable CUDAARCHS or, without it, every architecture
-# from sm_75 on that the toolkit supports, and PTX of the newest one.
+# CMAKE_CUDA_ARCHITECTURES is the environment variable CUDAARCHS. If CUDAARCHS is not set, the
+# default is every architecture from sm_75 on that the toolkit supports, and PTX of the newest one.
 
 include(CheckLanguage)
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
@@ -15,7 +15,7 @@ if(NOT CMAKE_CUDA_COMPILER AND (NOT DEFINED ENABLE_CUDA OR ENABLE_CUDA))
   find_program(gpufec_nvcc nvcc PATHS /usr/local/cuda/bin NO_CACHE)
   if(gpufec_nvcc)
     message(WARNING "${gpufec_nvcc} fails, so this build has no CUDA. The usual reason is a C++ "
-                    "compiler that this nvcc does not support: set CUDAHOSTCXX to another one. "
+                    "compiler that this nvcc does not support: set CUDAHOSTCXX to a supported one. "
                     "The messages of nvcc are in ${CMAKE_BINARY_DIR}/CMakeFiles, in "
                     "CMakeError.log or CMakeConfigureLog.yaml.")
   endif()
@@ -32,7 +32,7 @@ if(NOT ENABLE_CUDA)
   return()
 endif()
 
-# If CUDAARCHS is set, enable_language() uses it.
+# If CUDAARCHS is set, enable_language() copies CUDAARCHS to CMAKE_CUDA_ARCHITECTURES.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND "$ENV{CUDAARCHS}" STREQUAL "")
   execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known
                   ERROR_QUIET)
@@ -52,7 +52,8 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND "$ENV{CUDAARCHS}" STREQUAL "")
   else()
     set(architectures 75)
   endif()
-  set(CMAKE_CUDA_ARCHITECTURES ${architectures} CACHE STRING "CUDA architectures")
+  set(CMAKE_CUDA_ARCHITECTURES ${architectures} CACHE STRING
+      "CUDA architectures for which kernels are compiled")
 endif()
 set(CMAKE_CUDA_STANDARD 17)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
@@ -71,4 +72,4 @@ if(CMAKE_CUDA_RUNTIME_LIBRARY STREQUAL "Shared")
 else()
   set(gpufec_cuda_runtime CUDA::cudart_static)
 endif()
-message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
+message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")

@@ -5,8 +5,8 @@
 # becomes a label of the test. gpu is a second label; scripts/gpu-test runs tests with this label.
 include(GoogleTest)
 
-# Programs that a test starts keep settings and caches in the build folder, and do not change those
-# of the user. Python still finds packages that the user installed with --user.
+# Programs that a test starts keep settings and caches in the build folder, and do not change the
+# user's own. Python still finds packages that the user installed with --user.
 set(gpufec_test_home ${PROJECT_BINARY_DIR}/home)
 file(MAKE_DIRECTORY ${gpufec_test_home})
 set(GPUFEC_TEST_HOME "HOME=set:${gpufec_test_home}")

@@ -1,7 +1,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-set(GPUFEC_WERROR OFF CACHE STRING "Treat warnings as errors: OFF, ON, or KNOWN (tested compilers)")
+set(GPUFEC_WERROR OFF CACHE STRING
+    "Whether warnings are errors: OFF, ON, or KNOWN (only with tested compilers)")
 set_property(CACHE GPUFEC_WERROR PROPERTY STRINGS OFF KNOWN ON)
 option(GPUFEC_ASSERTIONS "Enable assertions of the C++ standard library, such as index checks" OFF)
 set(GPUFEC_SANITIZE "" CACHE STRING "Value of -fsanitize, such as address,undefined or thread")

@@ -15,6 +15,7 @@
 
 namespace gr::gpufec {
 
+//! Base class of the array decoders of one kind of code.
 //! \tparam Host the stream decoder, which has its own threads
 //! \tparam Device the interface of the decoder on one CUDA device
 template <class Options, class Host, class Device>
@@ -85,8 +86,8 @@ protected:
         return false;
     }
 
-    // Passes the first items, at most max_judged, of an array that a device decodes to
-    // \p judge. Only one array per decoder is judged, because the judged items are copied
+    // Passes to \p judge the first items, at most max_judged, of an array that a device
+    // decodes. Only one array per decoder is judged, because the judged items are copied
     // to the host. Does nothing if the options disable verdicts.
     void judge_first(input_judge& judge,
                      const void* in,

@@ -97,7 +97,7 @@ memory_place place_of(const void* data)
 {
     cudaPointerAttributes attributes;
     if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
-        cudaGetLastError(); // clears the error; without a device all memory is pageable
+        cudaGetLastError(); // clears the error: without a device, all memory is pageable
         return {};
     }
     switch (attributes.type) {

@@ -38,7 +38,8 @@ class device_viterbi
 {
 public:
     virtual ~device_viterbi() = default;
-    //! Decodes \p items soft values, or pairs of packed soft values.
+    //! Decodes \p items items. An item is one soft value or one byte with two packed
+    //! values.
     virtual void decode(const device_call& call, std::uint64_t items) = 0;
     virtual std::string device() const = 0;
 };

@@ -43,10 +43,10 @@ private:
 /*!
  * \brief Decodes an array by calls of \p push and \p pull.
  *
- * \param d the decoder
  * \param check called about every 50 ms; an exception ends the call
  * \param items number of items
- * \param push(taken) pushes items from number \c taken on and returns how many it pushed
+ * \param push(taken) pushes items from index \c taken on and returns the number of items
+ *        that the decoder accepted
  * \param pull pulls output and returns whether any was available
  * \param last whether the stream ends with this array; if not, the call returns after all
  *        items are pushed and the output that is ready is pulled

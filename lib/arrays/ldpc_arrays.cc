@@ -67,7 +67,7 @@ public:
             decode_on_host(in, frames, out, statuses);
             return;
         }
-        // A device also decodes pinned input, which the host then need not copy.
+        // A device also decodes pinned input, which saves a copy by the host.
         if (!decoded_on_device(place_of(in), true, [&](device_ldpc& device) {
                 device.decode({ static_cast<const std::byte*>(in),
                                 static_cast<std::byte*>(out),

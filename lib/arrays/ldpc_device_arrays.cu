@@ -56,9 +56,9 @@ class device_ldpc_arrays final
 {
 public:
     device_ldpc_arrays(const ldpc_options& options, bool packed, int device)
-        // The batch is four times as large as that of traits::cuda_batch(). The latter
-        // may be a single wave of thread blocks, and the device would be idle between the
-        // kernels of two such batches.
+        // The batch is four times as large as traits::cuda_batch(), which may be a single
+        // wave of thread blocks. With single waves, the device would be idle between the
+        // kernels of two batches.
         : device_arrays(ldpc::make_setup(options),
                         options,
                         device,

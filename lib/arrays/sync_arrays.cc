@@ -58,7 +58,7 @@ public:
                 "items",
                 "in device memory with priors or several reads",
                 "items in host memory");
-        // A device also decodes pinned items, which the host then need not copy.
+        // A device also decodes pinned items, which saves a copy by the host.
         if (!priors && !d_several &&
             decoded_on_device(place, true, [&](device_sync& device) {
                 device.decode({ from, to, d_check }, begins, lengths, count, statuses);
@@ -101,7 +101,7 @@ public:
 
     // Decodes \p count frames, each of which was received d_options.reads times. Calls
     // each(frame) with each decoded frame. begins and lengths have one entry per received
-    // copy. If priors is not null, it has q weights for each symbol of each frame.
+    // copy. priors has q weights for each symbol of each frame; null: uniform priors.
     template <class Decoder, class Each>
     void decode_frames(Decoder& with,
                        const std::byte* items,

@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    // Returns the length of a frame; 0 if a frame of that length cannot be decoded.
+    // Returns \p length, or 0 if a frame of that length cannot be decoded.
     std::uint64_t decodable_length(std::uint64_t length) const
     {
         return std::max(0, sync_map::length_of_frame(d_setup, length));

@@ -81,7 +81,7 @@ public:
             "decoding; use decode_stream()");
         const auto from = place_of(in);
         const auto capacity = output_items(items);
-        // A device also decodes pinned floats, so that the host need not convert them.
+        // A device also decodes pinned floats, which saves a conversion by the host.
         // Pinned bytes need no conversion, and the stream decoder reads them in place.
         if (decoded_on_device(from,
                               d_options.format == soft_format::float32,

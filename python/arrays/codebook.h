@@ -24,9 +24,9 @@ inline pybind11::array_t<std::uint8_t> array_of(const gr::gpufec::sync_code& cod
 }
 
 //! Returns the words of a code, one channel symbol per byte. \p codebook is an array,
-//! nested lists, or the path of a file. \throws std::invalid_argument if an array is
-//! masked or not of integers, has rows of another length than \p n or has entries outside
-//! the alphabet, or if the file is invalid
+//! nested lists, or the path of a file. \throws std::invalid_argument if the array is
+//! masked, is not of integers or booleans, has rows of a length other than \p n, or has
+//! entries outside the alphabet, or if the file is invalid
 inline std::vector<std::uint8_t>
 words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int alphabet)
 {
@@ -34,8 +34,8 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     if (py::isinstance<py::str>(codebook) || py::hasattr(codebook, "__fspath__")) {
         const auto path =
             py::module_::import("os").attr("fspath")(codebook).cast<std::string>();
-        // from_file() accepts unsigned values only. The constructor of the code refuses
-        // negative values later.
+        // from_file() accepts unsigned values only. The caller passes an empty codebook
+        // and the negative value to the constructor of the code, which refuses the value.
         if (q < 0 || n < 0 || frame_symbols < 0 || alphabet < 0) {
             return {};
         }
@@ -47,7 +47,7 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     const auto numpy = py::module_::import("numpy");
     if (numpy.attr("ma").attr("isMaskedArray")(codebook).cast<bool>()) {
         throw std::invalid_argument(
-            "codebook is a masked array: arrays without a mask are allowed");
+            "codebook is a masked array: allowed are arrays without a mask");
     }
     const py::array given = numpy.attr("asarray")(codebook);
     const auto shape = py::str(given.attr("shape")).cast<std::string>();
@@ -55,14 +55,14 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     if (kind != "b" && kind != "i" && kind != "u") {
         throw std::invalid_argument("codebook is of type " +
                                     py::str(given.dtype()).cast<std::string>() +
-                                    ": rows of integers are allowed");
+                                    ": allowed are rows of integers");
     }
     if (given.ndim() < 2 || given.shape(given.ndim() - 1) != n) {
         throw std::invalid_argument("codebook is of shape " + shape +
-                                    ": frame_symbols * q rows of n = " +
-                                    std::to_string(n) + " channel symbols are allowed");
+                                    ": allowed are frame_symbols * q rows of n = " +
+                                    std::to_string(n) + " channel symbols");
     }
-    // Checks values before their conversion to bytes, which would turn 256 into 0.
+    // The check precedes the conversion to bytes, which would turn 256 into 0.
     const auto wide = py::array_t<long, py::array::c_style | py::array::forcecast>(given);
     // Clamped, because the constructor of the code refuses an invalid alphabet later.
     const int largest = std::clamp(alphabet, 2, 16) - 1;
@@ -70,8 +70,8 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     for (py::ssize_t k = 0; k < wide.size(); ++k) {
         if (wide.data()[k] < 0 || wide.data()[k] > largest) {
             throw std::invalid_argument("codebook entry is " +
-                                        std::to_string(wide.data()[k]) + ": 0 to " +
-                                        std::to_string(largest) + " is allowed");
+                                        std::to_string(wide.data()[k]) +
+                                        ": allowed are 0 to " + std::to_string(largest));
         }
         words[k] = wide.data()[k];
     }

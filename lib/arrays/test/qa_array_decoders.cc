@@ -66,8 +66,7 @@ TEST(viterbi_array_decoder, IncompleteFrame_ErrorNamesItems)
     }
 }
 
-// A stream accepts any number of items.
-TEST(viterbi_array_decoder, IncompletePeriodOfAStream_IsDecoded)
+TEST(viterbi_array_decoder, StreamEndingWithinPuncturingPeriod_IsDecoded)
 {
     viterbi_options o{ conv_code::preset("dvb_3_4") };
     o.backend = backend::cpu;
@@ -91,8 +90,8 @@ TEST(ldpc_array_decoder, SymbolInput_ErrorNamesSymbols)
               "ldpc_decoder for symbols");
 }
 
-// Tests a PPDU of one shortened and punctured codeword, one of a codeword with
-// repetition, and one of several codewords of different codes.
+// Tests three PPDUs: one shortened and punctured codeword, one codeword with repetition,
+// and several codewords of different codes.
 TEST(ldpc_array_decoder, ArrayOfPpdus_DecodesToPayloads)
 {
     std::mt19937 random(11);

@@ -65,7 +65,7 @@ private:
 
 // Calls decode(in, out) with arrays in each kind of memory and compares the output with
 // \p expected. \p direct lists the kinds of memory from which a device decoder reads
-// input. The output may be in device memory only with such input.
+// input. Output in device memory is tested only with these kinds of input.
 template <class T, class Decode, class Same>
 void expect_of_all_kinds(const std::vector<T>& in,
                          const std::vector<std::uint8_t>& expected,
@@ -83,7 +83,7 @@ void expect_of_all_kinds(const std::vector<T>& in,
                 to, std::vector<std::uint8_t>(expected.size(), 0xee));
             EXPECT_EQ(decode(placed.data(), out.data()), "cuda");
             EXPECT_TRUE(same(out.values(), expected))
-                << "memory kinds " << int(from) << " to " << int(to);
+                << "from memory kind " << int(from) << " to memory kind " << int(to);
         }
     }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests that array decoding with a phase search returns the same output, lock changes and
- * lock state as the stream decoder. Also tests noise and invalid options. */
+ * lock state as the stream decoder. Further tests concern noise and invalid options. */
 
 #include "viterbi/test/qa_support.h"
 #include <gnuradio/gpufec/arrays.h>

@@ -200,7 +200,7 @@ double bsid_model::log_drift_probability(unsigned symbols, int drift) const
     if (d_delete == 0 || d_insert == 0) {
         return term(fewest);
     }
-    // The ratio of successive terms falls, so the sequence of terms has a single peak.
+    // The ratio of successive terms decreases with j, so the terms have a single peak.
     const auto ratio = [&](double j) {
         return d_delete * d_insert / p_transmit() * ((T - j) / (j + 1)) *
                ((T + m + j) / (m + j + 1));

@@ -130,7 +130,7 @@ sync_code sync_code::from_file(const std::string& path,
     }
     check_shape(n, q, frame_symbols, alphabet);
     const auto needed = codebook_size(n, q, frame_symbols);
-    // Limits the size of the input, because a pipe or /dev/zero never ends.
+    // The limit stops reading from a pipe or a device that never ends, such as /dev/zero.
     const auto most = 16 * needed + (std::size_t(1) << 24);
     word_list words;
     std::size_t read = 0;

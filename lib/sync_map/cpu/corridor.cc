@@ -219,8 +219,8 @@ private:
         }
     }
 
-    // Finds the start drifts, begin to end − 1, from which drift change number k stays in
-    // the window.
+    // Finds drift change number k, and the start drifts, begin to end − 1, that remain in
+    // the window after this change.
     void starts(unsigned k, int& change, int& begin, int& end) const
     {
         change = d_setup.change.first + int(k);

@@ -132,8 +132,8 @@ private:
     }
 
     // Decodes a chunk of frames of a stream: copies the frames with known beginnings
-    // (see job::whole), searches for the beginnings of the others, decodes all, and
-    // writes their boundary_match_headers.
+    // (see job::whole), searches for the beginnings of the other frames, decodes all
+    // frames, and writes the boundary_match_header of each.
     void decode_found(unsigned worker,
                       const job& job,
                       const batch_memory& memory,

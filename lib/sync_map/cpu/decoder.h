@@ -18,7 +18,7 @@
 namespace gr::gpufec::sync_map {
 
 //! Returns the kernels for the instruction set \p variant, one of cpu_variants(); ""
-//! means the first of them.
+//! selects the first variant.
 const lane_kernels& cpu_kernels(const std::string& variant = "");
 
 //! A decoder of the linear form for groups of up to lanes() frames. The class is not

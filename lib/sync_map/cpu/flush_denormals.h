@@ -31,7 +31,7 @@ private:
 #elif defined(__aarch64__)
     flush_denormals()
     {
-        // FPCR.FZ, which applies to inputs and results.
+        // Bit FZ of FPCR flushes inputs and results.
         constexpr std::uint64_t flush_to_zero = 1 << 24;
         asm volatile("mrs %0, fpcr" : "=r"(d_saved));
         set(d_saved | flush_to_zero);

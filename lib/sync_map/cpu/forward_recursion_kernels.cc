@@ -68,7 +68,7 @@ private:
         for (unsigned m = 0; m < d_M; m += lanes) {
             total += d_alpha[m / lanes] = sums_of_lanes<lanes>(d_sum + m);
         }
-        // Scales α only if its sum leaves a wide range. Scaling at every index would
+        // Scales α only if its sum is outside a wide range. Scaling at every index would
         // make each index wait for the sum of the previous one.
         d_total = sum_of_lanes(total);
         if (!(d_total >= 1 && d_total < Real(1ull << 60))) {
@@ -123,7 +123,7 @@ private:
         }
     }
 
-    // Calls the sweep that is instantiated for `rows`, at most Most.
+    // Calls the sweep with template parameter Rows = `rows`, which is at most Most.
     template <unsigned Most, bool First>
     void sweep_bits(unsigned rows, const Real* Q, const vec* symbols, Real last)
     {

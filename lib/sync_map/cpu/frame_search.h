@@ -27,7 +27,8 @@ std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes);
 class forward_recursion
 {
 public:
-    //! The limits are the largest arguments of run().
+    //! Allocates memory for calls of run() with up to \p max_symbols symbols and windows
+    //! of up to \p max_window drifts.
     forward_recursion(const setup& setup,
                       const lane_kernels& kernels,
                       unsigned max_symbols,
@@ -37,8 +38,8 @@ public:
     unsigned lanes() const { return d_kernel.lanes; }
     unsigned window() const { return d_frame.window; } //!< window of the last run
 
-    //! Returns α, the metrics from which run() begins and its result: one value per
-    //! drift. Real is float or double according to in_float().
+    //! Returns α, one value per drift. run() begins with these metrics and replaces them
+    //! by its result. Real is float if in_float() is true, otherwise double.
     template <class Real>
     Real* alpha()
     {
@@ -81,6 +82,7 @@ private:
     carried_frame d_frame{};
 };
 
+//! Search for the beginning of a frame by attempts (see start_search in setup.h).
 class start_finder
 {
 public:

@@ -77,7 +77,7 @@ private:
         }
     }
 
-    // Returns the transmission weights of the steps of index i below a node of a depth.
+    // Returns the transmission weights of index i for branches below nodes at `depth`.
     template <bool Prefix>
     const vec* weights(unsigned i, unsigned depth) const
     {
@@ -85,14 +85,14 @@ private:
         return d_transmission + (std::size_t(d_tries.n()) * i + t) * d_s;
     }
 
-    // Returns the index of element k of a row in the order of a recursion.
+    // Returns the index of the row element that a recursion visits in step k.
     template <bool Up>
     unsigned at(unsigned k) const
     {
         return Up ? k : d_M - 1 - k;
     }
 
-    // ---- steps of a lattice for up to two branches at a time ----
+    // ---- lattice steps, each for up to two branches ----
 
     // Computes the rows of a node's children: upwards for prefixes and, by the transposed
     // operators, downwards for suffixes. If Before is true, insertions are first applied

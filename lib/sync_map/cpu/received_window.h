@@ -40,7 +40,7 @@ public:
     //! Drops items before number \p item.
     void forget(std::int64_t item);
 
-    //! Borrows the \p count items at \p items. The first of these is the oldest borrowed
+    //! Borrows the \p count items at \p items. This array begins with the oldest borrowed
     //! item that has not been released. The first call must precede any push().
     void borrow(const std::byte* items, std::size_t count);
     bool borrowing() const { return d_borrowed; }

@@ -6,15 +6,15 @@
  * paths through its lattice. The bound needs only values that the decoder computes.
  *
  * The lost weight is the weight of all paths that leave the band. The bound sums over two
- * indices: the one in which a path first leaves, and the one in which that path last
- * returns. Before the first and after the last index, the path is in the band, whose α
- * and β give its weight. In between, the bound lets the path follow any word, even one
- * outside the code. The sum over all 2^n words does not depend on the items, because an
- * item matches one value of a bit and not the other. Therefore a single number, stored
- * beside α, bounds the weight of the paths that have left. β of each boundary gives the
- * weight of the paths that return. If a frame may end outside the band, paths need not
- * return. For the last indices, β is then computed for all drifts, and gives the
- * weight of paths at any drift. */
+ * indices: the index in which a path first leaves the band, and the index in which that
+ * path last returns. Before the first and after the last index, the path is in the band,
+ * so α and β of the band include its weight. In between, the bound lets the path follow
+ * any word, even one outside the code. The sum over all 2^n words does not depend on the
+ * items, because an item matches one value of a bit and not the other. Therefore a single
+ * number, stored beside α, bounds the weight of the paths that have left. β of each
+ * boundary is the weight of the paths that return. If a frame may end outside the band,
+ * paths need not return. For the last indices, β is then computed for all drifts, so that
+ * it includes the weight of paths at any drift. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_H
@@ -70,8 +70,8 @@ public:
 
     /*! Estimates how many insertions and deletions a frame of \p symbols symbols may have
      * so that the frame loses at most the fraction \p lost of its weight. \p likely:
-     * weight of a received bit, relative to that of an insertion or a deletion, whichever
-     * is rarer. */
+     * weight of a received bit, relative to that of the rarer of insertion and
+     * deletion. */
     double events_allowed(unsigned symbols, double lost, double likely) const
     {
         const unsigned middle = d_drifts / 2;

@@ -44,8 +44,8 @@ struct sum_over_lanes {
     }
 };
 
-// Compares each frame except the first with the previous frame. The result is stored only
-// if both frames searched for their beginnings.
+// Compares each frame except the first with the previous frame. Stores the result only if
+// the two frames searched for their beginnings.
 template <class Real>
 __global__ void __launch_bounds__(boundary_match_threads)
     compare_boundary_matches(const sync_geometry g,

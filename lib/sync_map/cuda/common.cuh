@@ -62,7 +62,6 @@ struct if_many_listed {
     __device__ bool operator()() const { return !count || *count > most; }
 };
 
-// Prefetches data into the L2 cache.
 inline __device__ void prefetch([[maybe_unused]] const void* from)
 {
 #ifdef __CUDA_ARCH__
@@ -221,7 +220,7 @@ __device__ void write_four(T* to, const four<T>& values)
 }
 
 // Rows of one value per lane of a warp, kept in shared memory until each row is summed. A
-// lane then sums a whole row or, if at most eight rows are left, a quarter of one, 16
+// lane then sums a whole row or, if at most eight rows are left, a quarter of a row, 16
 // bytes at a time.
 template <class Row>
 struct lane_sums {
@@ -313,7 +312,7 @@ inline __device__ void block_sync()
     }
 }
 
-// Returns, to each thread of a block, the sum of \p x over all threads of the block.
+// Returns to each thread of a block the sum of \p x over all threads of the block.
 // \p scratch: 32 values. Blocks consist of whole warps.
 template <class T>
 __device__ T block_sum(T x, T* scratch)
@@ -331,8 +330,8 @@ __device__ T block_sum(T x, T* scratch)
                                                        : T(0));
 }
 
-// Returns, to each thread of a block, the maximum of \p x, which must be >= 0, over all
-// threads of the block. \p scratch: 32 values. Blocks consist of whole warps.
+// Returns to each thread of a block the maximum of \p x over all threads of the block.
+// \p x must be >= 0. \p scratch: 32 values. Blocks consist of whole warps.
 template <class T>
 __device__ T block_max(T x, T* scratch)
 {
@@ -388,7 +387,7 @@ __device__ unsigned warp_argmax(T& best, unsigned at)
     return at;
 }
 
-// Returns, to each thread of a block, the index of the first maximum of \p values.
+// Returns to each thread of a block the index of the first maximum of \p values.
 // \p scratch: 64 values.
 template <class T>
 __device__ unsigned block_argmax(const T* values, unsigned count, double* scratch)
@@ -555,8 +554,8 @@ emit_unknown(const sync_geometry& g, std::byte* out, sync_status& status)
     }
 }
 
-// Writes α and β for boundary matches, if the setup has them: at boundary 0, or at
-// boundary `outputs` if \p last.
+// Writes α and β of one boundary if g.boundary_matches is set: of boundary `outputs` if
+// \p last is true, otherwise of boundary 0.
 template <class Metric, class Alpha, class Beta>
 __device__ void emit_metrics(
     const sync_geometry& g, bool last, std::byte* out, Alpha&& alpha, Beta&& beta)

@@ -82,7 +82,7 @@ private:
     }
 
     // Copies the table and the items of placed frames to the device, unless kernels can
-    // read them where they are, and returns their addresses.
+    // read both in place. Returns the addresses that kernels read.
     batch_input bring_in_placed(sync_slot& s, const job& job, const batch_memory& memory)
     {
         const auto items_at = d_setup.placed_input(d_limits.work_items).items_at;

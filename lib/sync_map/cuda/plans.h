@@ -17,7 +17,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Returns the geometry of a setup; its number of frames is 0.
+//! Returns the geometry of a setup, with 0 as the number of frames.
 sync_geometry make_geometry(const setup& setup);
 
 inline cuda::buffer<std::uint32_t> upload(const std::vector<std::uint32_t>& words)
@@ -45,8 +45,8 @@ public:
     virtual void launch(sync_geometry g, const launch_memory& memory) const = 0;
 };
 
-// Carves consecutive arrays from one allocation, or only counts their bytes if \p memory
-// is nullptr.
+// Places consecutive arrays in one allocation, or only counts their bytes if \p memory is
+// nullptr.
 class carver
 {
 public:

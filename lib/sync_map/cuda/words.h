@@ -78,7 +78,7 @@ inline std::vector<std::uint32_t> pack_nibbles(const sync_code& code, unsigned r
 }
 
 // Packs words of ten bits as trie_word (see trie_lattice/layout.cuh), in the order in
-// which the second trie of each direction visits them: 2 × frame_symbols × q.
+// which the second trie of each direction visits them. Result: 2 × frame_symbols × q.
 inline std::vector<std::uint32_t> pack_trie_words(const sync_code& code)
 {
     std::vector<std::uint32_t> packed;

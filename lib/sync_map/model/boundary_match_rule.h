@@ -37,8 +37,8 @@ struct boundary_match {
 //! then added in order, in double.
 constexpr int boundary_match_parts = 8;
 
-//! Returns the rounded product. If nvcc fused the multiplication with an addition, the
-//! product would not be rounded, and the result would differ from that of the CPU.
+//! Returns the product, rounded to its type. Prevents nvcc from fusing the multiplication
+//! with an addition, which would skip this rounding and change the result.
 GPUFEC_ANYWHERE inline float rounded_product(float a, float b)
 {
 #ifdef __CUDA_ARCH__
@@ -62,15 +62,16 @@ GPUFEC_ANYWHERE inline double rounded_product(double a, double b)
  * The posterior of a symbol D is A(D) / Σ α·β. The sum runs over the drifts at the
  * boundary. A(D) is the part of the sum that paths with symbol D contribute, so A(D) is
  * at most Σ α·β. If α and another version α' are both scaled to Σ α·β = 1, the posterior
- * therefore differs by at most Σ |α − α'|·β. The same holds with α and β exchanged. β is
- * scaled to sum 1, so no value exceeds 1. At drifts outside the next frame's window, β is
- * unknown, and 1 is used.
+ * therefore differs by at most Σ |α − α'|·β. The bound also applies with α and β
+ * exchanged. β is scaled to sum 1, so no value exceeds 1. At drifts outside the next
+ * frame's window, β is unknown, and 1 is used.
  *
  * \param alpha_end, beta_end α and β at the end of the frame, \p window values each
  * \param alpha_begin, beta_begin α and β at the beginning of the next frame, \p window
  *        values each
  * \param window number of drifts
- * \param shift drift number m of the next frame is drift number m + shift of this frame
+ * \param shift number to add to a drift number of the next frame to obtain the number of
+ *        the same drift in this frame
  * \param sum function sum(first, last, term, all) that adds the arrays that term(m, to)
  *        writes for m = first … last − 1 and stores the sum in \c all
  */

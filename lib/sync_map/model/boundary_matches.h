@@ -22,8 +22,8 @@ struct frame_ends {
 };
 
 //! Returns s such that drift number m of the next frame is drift number m + s of this
-//! frame, limited to ±setup::window. \p origin and \p next are the origins of both
-//! frames.
+//! frame, limited to ±setup::window. \p origin is the origin of this frame, and \p next
+//! is the origin of the next frame.
 int boundary_match_shift(const setup& setup, std::int64_t origin, std::int64_t next);
 
 //! Compares the metrics of \p frame and \p next at their common boundary, in float if the

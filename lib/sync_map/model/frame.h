@@ -66,7 +66,7 @@ public:
     double end(unsigned m) const;
 
     //! Returns the prior of symbol \p D at index \p i, normalised to sum 1 over D; 1 if
-    //! the index has no priors, and 1/q if they have no finite positive sum.
+    //! the index has no priors, and 1/q if the priors have no finite positive sum.
     double prior(unsigned i, unsigned D) const;
 
 private:
@@ -81,8 +81,9 @@ private:
     const double* d_prior_scale;
 };
 
-//! Writes the output of one message symbol. \p L holds q posteriors of sum 1, \p prior q
-//! priors of sum 1 or nullptr, and \p weights is a buffer for q values.
+//! Writes the output of one message symbol to \p out. \p L holds q posteriors of sum 1.
+//! \p prior holds q priors of sum 1; nullptr: uniform. \p weights is a buffer for q
+//! values.
 void write_symbol(const setup& setup,
                   const double* L,
                   const double* prior,
@@ -105,7 +106,7 @@ void write_boundary_matches(const setup& setup,
 
 //! Writes the status of a frame and, if setup::drifts is set, the drift posteriors.
 //! \p first and \p last are the drift posteriors at both ends of the frame, and
-//! \p log_weight is the natural logarithm of its lattice weight.
+//! \p log_weight is the natural logarithm of the frame's lattice weight.
 void write_drifts(const setup& setup,
                   const frame_header& header,
                   const double* first,

@@ -13,8 +13,8 @@ namespace gr::gpufec::sync_map {
 
 struct job {
     std::size_t frames = 0;
-    //! In a batch whose frames search for their beginnings: number of whole frames. A
-    //! whole frame has a known beginning and a complete input of setup::input_bytes().
+    //! Number of whole frames in a batch of a stream whose frames search. A whole frame
+    //! has a known beginning and a complete input of setup::input_bytes().
     std::size_t whole = 0;
     std::size_t items = 0; //!< number of received items of searching or placed frames
     //! Number of warm-up symbols of searching frames, at most search.max_warmup.

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The reference decoders, written for clarity and not for speed. */
+/* The reference decoders, which are written for clarity, not speed. */
 
 #include "common/refuse.h"
 #include "reference.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reference decoders for tests of the fast ones: enumeration of all messages, the
+/* Reference decoders for tests of the fast decoders: enumeration of all messages, the
  * corridor recursion of Briffa (2014), the linear form, and joint decoding of several
  * received copies. */
 

@@ -124,7 +124,7 @@ start_search make_search(const sync_options& o)
     const int nearer = int(0.48 * again);
     // If the recursion forgets its start slowly, the number of symbols that it needs
     // varies between streams. The warm-up then begins with half that number, and a stream
-    // can double it.
+    // can double the warm-up later.
     s.warmup = unsigned(std::ceil(symbols >= 160 ? symbols / 2 : symbols));
     s.max_warmup = 2 * s.warmup;
     s.anchors = max_anchors;
@@ -158,8 +158,8 @@ start_search make_search(const sync_options& o)
         return int(std::ceil(spread.most + std::abs(spread.mean)));
     };
     s.near_guess = std::min(-s.first, s.reach + within(s.warmup));
-    // A narrowed window extends to either side by twice the spread of the drift over 32
-    // symbols.
+    // A narrowed window extends to either side by twice the spread of the drift over two
+    // steps.
     s.nearest = 2 * within(2 * s.step_symbols);
     // The window must be shorter than the period of the codebook, because a longer window
     // could contain two equally likely beginnings.

@@ -51,8 +51,8 @@ struct start_search {
     //! the codebook.
     int most = 0;
     //! Number of frames from one anchor to the next. Anchors are frames whose beginnings
-    //! are found in advance, each with a guess from the previous anchor. The guesses of
-    //! the frames in between also come from the anchor before them.
+    //! are found in advance. The guess of each frame, anchor or not, comes from the last
+    //! anchor before that frame.
     unsigned anchors = 1;
     double accepted = 12; //!< evidence that an attempt must reach
     //! A narrowing attempt begins with near_guess drifts to either side of its place, and
@@ -96,8 +96,8 @@ struct boundary_match_header {
 static_assert(sizeof(boundary_match_header) % 16 == 0,
               "the metrics after the header must be aligned");
 
-//! CUDA kernels for words of ten bits. By default (by_batch) a decoder chooses by the
-//! size of a batch; tests and benchmarks can request a kernel.
+//! CUDA kernels for words of ten bits. By default (by_batch), the size of a batch
+//! determines the kernel; tests and benchmarks can request a kernel.
 enum class ten_bit_kernels {
     by_batch,
     linear,
@@ -269,10 +269,12 @@ unsigned chosen_lookahead(const sync_options& options);
 //! the expected beginning of the frame.
 drift_range decoder_window(const sync_options& options);
 
+//! Checks the options and derives the setup. \throws std::invalid_argument that names the
+//! refused option
 setup make_setup(const sync_options& options);
 
-//! Calls \p action with two values, whose types are those of lattice rows and of metrics
-//! in this precision.
+//! Calls \p action with two values. In \p precision, lattice rows have the type of the
+//! first value, and metrics have the type of the second value.
 template <class Action>
 auto with_precision(sync_precision precision, Action&& action)
 {

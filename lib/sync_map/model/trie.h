@@ -18,7 +18,7 @@ namespace gr::gpufec::sync_map {
 struct word_trie {
     struct node {
         std::uint32_t child;   //!< first child; the other children follow
-        std::uint32_t leaf;    //!< index of the leaf, if the node is one
+        std::uint32_t leaf;    //!< index of the leaf; defined only for leaves
         std::uint8_t symbol;   //!< channel symbol on the branch to this node
         std::uint8_t children; //!< number of children; 0 for a leaf
     };

@@ -131,7 +131,7 @@ void read_rule::take(read_beliefs& b, unsigned r, const Value* L)
         const auto at = std::size_t(i) * d_q;
         weigh_others(b, r, i, d_priors.data());
         for (unsigned D = 0; D < d_q; ++D) {
-            // FLT_MIN avoids a division 0 / 0: a prior of 0 also gives a posterior of 0.
+            // FLT_MIN avoids a division 0 / 0: a symbol with prior 0 has posterior 0.
             row[D] = L[at + D] / std::max<double>(priors[D], FLT_MIN);
         }
         scale(row, d_q, min_extrinsic);

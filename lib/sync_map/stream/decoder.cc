@@ -60,8 +60,8 @@ item_type sync_decoder_impl::output_type() const
 
 std::size_t sync_decoder_impl::pull(output_items out)
 {
-    static constexpr std::size_t bytes[] = { 0, 1, 1, 2, 4, 8 }; // size of an item of
-                                                                 // each item_type
+    static constexpr std::size_t bytes[] = { 0, 1, 1, 2, 4, 8 }; // bytes per item,
+                                                                 // by item_type
     const auto type = output_type();
     const auto size = bytes[int(type)];
     out.require(type);
@@ -107,7 +107,7 @@ void sync_decoder_impl::set_channel(const bsid_model& channel)
 {
     auto options = d_options;
     options.channel = channel;
-    // Throws if the channel cannot be decoded, before anything changes.
+    // If the channel cannot be decoded, this call throws before any member changes.
     make_setup(options);
     d_next = std::move(options);
     flush();
@@ -140,7 +140,7 @@ bool sync_decoder_impl::take_next()
     try {
         open_channel();
     } catch (...) {
-        d_options = options; // the previous options fitted into memory
+        d_options = options; // memory sufficed for the previous options
         open_channel();
         throw;
     }

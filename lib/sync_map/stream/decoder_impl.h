@@ -55,11 +55,9 @@ protected:
     friend class sequential_frames;
     friend class searching_frames;
 
-    // Returns the type of received items.
     item_type expected_type() const;
     item_type output_type() const;
 
-    // Opens the pipeline for the channel of d_options.
     void open_channel();
     // Prepares the derived class for the setup of a channel, at the beginning or after
     // frames with another channel.
@@ -67,7 +65,7 @@ protected:
     // Returns whether all frames that were cut have been submitted.
     virtual bool idle() const { return d_count == 0; }
     // Switches to the next channel once all frames of the current channel are pulled.
-    // Returns whether it switched.
+    // Returns whether the channel changed.
     bool take_next();
 
     void restart() override;
@@ -85,8 +83,8 @@ protected:
     // Drops the frames that have been pulled. Releases a slot when all its frames have
     // been pulled.
     virtual void release_emitted();
-    // Gets the next frame of the oldest slot, except for its members begin, locked and
-    // bound. Returns the frame's place, or nothing if the slot is still in flight.
+    // Sets all members of \p f except begin, locked and bound to those of the next frame
+    // of the oldest slot. Returns the frame's place, or nothing if the slot is in flight.
     std::optional<stream_cutter::place> pull_from_slot(frame& f);
     void point_to(const std::byte* out, frame& f) const;
 

@@ -32,7 +32,6 @@ public:
     T& back() { return (*this)[d_size - 1]; }
     const T& back() const { return (*this)[d_size - 1]; }
 
-    //! Allocates memory for \p count elements.
     void reserve(std::size_t count)
     {
         if (count <= d_elements.size()) {

@@ -436,7 +436,7 @@ private:
     }
 
     // Stops searching. Starting with the first unproven frame, each frame then begins
-    // with the end metrics of the previous one.
+    // with the end metrics of the previous frame.
     void carry_frames_forward()
     {
         follow_proven();

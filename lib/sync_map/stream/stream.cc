@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Cuts a stream into frames and writes their inputs. The first frame's beginning is found
- * by a search over offsets, and the others by the forward recursion. */
+ * by a search over offsets, and later beginnings by the forward recursion. */
 
 #include "stream.h"
 #include <algorithm>

@@ -26,15 +26,15 @@ double lock_limit(const sync_options& options);
  *
  * The forward recursion carries α from frame to frame and needs no look-ahead. The window
  * of each frame is centred on the mean of α. Items after the look-ahead are unknown, so β
- * is 1 there; setup::item_weight gives an unknown item the weight 1. The frames that are
- * written can be decoded in any order.
+ * is 1 at the end of the look-ahead; with setup::item_weight, an unknown item has weight
+ * 1. Decoders can decode the written frames in any order.
  */
 class stream_cutter
 {
 public:
     stream_cutter(const sync_options& options, const setup& setup);
 
-    //! Takes over the items, the position and α of a cutter for another channel.
+    //! Moves the items, the position and α from \p other, the cutter for another channel.
     void resume(stream_cutter&& other);
 
     //! Appends \p count received items.
@@ -49,7 +49,7 @@ public:
     struct place {
         std::int64_t origin; //!< index in the stream of the item at boundary 0, drift 0
         //! Number of received items of the frame and its look-ahead at drift 0; fewer if
-        //! the stream ends before.
+        //! the stream ends earlier.
         std::int64_t items;
     };
 
@@ -68,17 +68,17 @@ public:
     std::int64_t origin() const { return d_origin; }
     //! Makes the next frame begin with the end metrics of another frame.
     void begin_after(const frame_ends& before);
-    //! Returns the place of a frame with this origin.
+    //! Returns the place of the frame that begins at \p origin.
     place place_of(std::int64_t origin) const;
     //! Writes a frame that begins with the end metrics of another frame.
     place write(const frame_ends& before, std::byte* frame) const;
-    //! Returns items \p first to \p last − 1 as far as they are held; valid until the
-    //! next call of any function that is not const or of items().
+    //! Returns the held items among \p first to \p last − 1. The span is valid until the
+    //! next call of items() or of a function that is not const.
     item_span items(std::int64_t first, std::int64_t last) const;
     //! Copies items \p first to \p last − 1; items that have not been received are
     //! written as erasures.
     void copy(std::int64_t first, std::int64_t last, std::byte* to) const;
-    //! Drops items before number \p first.
+    //! Drops the items before index \p first.
     void forget(std::int64_t first) { d_items.forget(first); }
 
     //! Returns the received_window that holds the items. Callers may use its borrow()

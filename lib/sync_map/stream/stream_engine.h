@@ -23,13 +23,14 @@ public:
     //! Returns the number of frames to be submitted: frames in the open slot, and frames
     //! to be decoded again.
     virtual std::size_t waiting() const = 0;
-    //! Returns whether no frame outside the pipeline waits to be submitted or pulled.
+    //! Returns whether all cut frames are in the pipeline or have been pulled.
     virtual bool idle() const = 0;
     //! Returns whether pull() returns a frame without a call of advance().
     virtual bool decoded() const = 0;
     //! Returns whether a frame can be pulled.
     virtual bool ready() = 0;
-    //! Writes the next frame in order to \p f. Returns false if it is not decoded yet.
+    //! Stores the next frame of the stream in \p f. Returns false if that frame is not
+    //! decoded yet.
     virtual bool pull(sync_decoder::frame& f) = 0;
     //! Drops the frames that have been pulled.
     virtual void release_emitted() = 0;
@@ -39,9 +40,10 @@ public:
     //! Returns the number of received items after the beginning of the next frame to be
     //! cut.
     virtual std::size_t ahead() const = 0;
-    //! Returns by how many items ahead() may exceed its limit for a sequential stream.
+    //! Returns the number of items by which ahead() may exceed the limit of a stream that
+    //! is decoded sequentially.
     virtual std::size_t more_ahead() const { return 0; }
-    //! Returns whether input can be read in the caller's memory.
+    //! Returns whether the engine can read input in place, in the caller's memory.
     virtual bool can_borrow() const { return false; }
     //! Drops the items that no frame still needs.
     virtual void forget_unneeded() {}

@@ -34,8 +34,8 @@ struct stream_frame {
  * A boundary match compares the metrics at the end of a frame with those at the beginning
  * of the next frame. If the match fails, and the earlier frame is locked and has itself
  * matched its predecessor, the later frame is decoded again from the end metrics of the
- * earlier frame. In a run of failed matches, only the first therefore causes another
- * decoding, because the later frames may be correct. If a frame's first result is locked,
+ * earlier frame. Therefore only the first of several consecutive failed matches causes
+ * another decoding; the later frames may be correct. If a frame's first result is locked,
  * and the new result is not locked or is much less likely, items were probably lost or
  * inserted before the frame. The first result is then retained.
  */
@@ -49,21 +49,20 @@ public:
     //! \param first number of the first frame
     stream_results(const setup& setup, std::uint64_t first, order again);
 
-    //! Allocates memory for \p frames frames.
     void reserve(std::size_t frames) { d_frames.reserve(frames); }
 
     //! Adds the next frame of the stream without copying its output. \param known whether
     //! the frame began with the end metrics of the previous frame
     void add(const stream_frame& f, bool known);
-    //! Stores the result of a frame that was decoded again, unless the first is retained.
+    //! Stores the result of a frame that was decoded again, unless the first result is
+    //! retained.
     void replace(const stream_frame& f);
-    //! Compares all boundaries that can be compared, and requests frames to be decoded
-    //! again.
+    //! Compares frames at boundaries that are not compared yet, and requests the second
+    //! decodings that failed matches require.
     void compare_boundaries();
 
-    //! Returns the number of frames that are held.
     std::size_t size() const { return d_frames.size(); }
-    //! Returns how many of the frames that are held, from the oldest on, are proven.
+    //! Returns the number of proven frames, which precede all other held frames.
     std::size_t proven() const { return d_proven; }
     //! Returns the number of the first frame that is not proven or not added yet.
     std::uint64_t next() const;
@@ -78,7 +77,7 @@ public:
     const frame_ends* abandon();
     std::uint64_t boundary_matches() const { return d_boundary_matches; }
     std::uint64_t failed() const { return d_failed; }
-    //! Returns how many matches failed although the frame before the boundary was locked.
+    //! Returns the number of failed matches whose earlier frame was locked.
     std::uint64_t unproven() const { return d_unproven; }
 
 private:

@@ -28,7 +28,7 @@ struct traits {
     static std::string describe(const setup& s);
 
     static std::size_t cpu_batch(const setup& s, unsigned threads);
-    //! Makes a CPU decoder. \p variant is one of cpu_variants(), or "" for the best.
+    //! Makes a CPU decoder. \p variant is one of cpu_variants(); "" selects the best.
     static decoder make_cpu(const setup& s,
                             std::size_t work_items,
                             unsigned threads,

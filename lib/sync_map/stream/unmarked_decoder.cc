@@ -122,8 +122,8 @@ public:
         }
     }
 
-    // Returns the size in bytes of the input of all slots and one more batch: the items
-    // of unproven frames and of frames that are not yet cut.
+    // Returns the size in bytes of the input of all slots, plus that of one more batch
+    // for the items of unproven frames and of frames that are not yet cut.
     std::size_t input_bytes() const override
     {
         const auto slots = d_pipeline->slots();

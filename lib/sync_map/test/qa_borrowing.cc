@@ -150,9 +150,9 @@ TEST(sync_decoder_borrowing, BorrowedFrames_DecodeAsPushed)
                 const auto borrowed = decode_borrowed_frames(
                     small_batches(o, batch, slots), data.received, until);
                 EXPECT_EQ(borrowed.values, pushed.values)
-                    << "batch " << batch << ", borrowed up to " << until;
+                    << "batch " << batch << ", borrowed up to item " << until;
                 EXPECT_EQ(borrowed.valid, pushed.valid)
-                    << "batch " << batch << ", borrowed up to " << until;
+                    << "batch " << batch << ", borrowed up to item " << until;
             }
         }
     }
@@ -193,11 +193,11 @@ TEST(sync_decoder_borrowing, BorrowedStream_DecodesAsPushed)
                 ring.release_borrowed();
                 EXPECT_TRUE(ring.over() || ring.back() == items.size());
                 EXPECT_EQ(borrowed.values, pushed.values)
-                    << "batch " << batch << ", borrowed up to " << until;
+                    << "batch " << batch << ", borrowed up to item " << until;
                 EXPECT_EQ(borrowed.begins, pushed.begins)
-                    << "batch " << batch << ", borrowed up to " << until;
+                    << "batch " << batch << ", borrowed up to item " << until;
                 EXPECT_EQ(borrowed.locked, pushed.locked)
-                    << "batch " << batch << ", borrowed up to " << until;
+                    << "batch " << batch << ", borrowed up to item " << until;
             }
         }
     }

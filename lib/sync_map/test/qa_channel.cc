@@ -44,8 +44,8 @@ TEST(sync_channel, InvalidParameter_ErrorNamesParameter)
     EXPECT_EQ(refusal([&] { bsid_model(0, 0, 1); }), "");
 }
 
-// Returns the logarithm of the probability of drift m after T symbols: the sum over all
-// numbers of deletions, with 50 digits, by the same formula as log_drift_probability().
+// Returns the logarithm of the probability of drift m after T symbols, by the formula of
+// log_drift_probability() with 50 digits: the sum over all numbers of deletions.
 double exact_log_drift(const bsid_model& c, int T, int m)
 {
     using real = boost::multiprecision::cpp_bin_float_50;
@@ -99,7 +99,7 @@ TEST(sync_channel, TestVectors_HaveExpectedDriftLimits)
 {
     const auto all = read_sync_vectors({ "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     for (const auto& v : all) {
         const auto N = v.code.frame_symbols();
@@ -159,7 +159,7 @@ TEST(sync_channel, ExcessiveInsertions_AreRefused)
     EXPECT_LT(out.size(), 200000u);
 }
 
-TEST(sync_channel, LongestFrames_HaveDriftLimits)
+TEST(sync_channel, LongestFrames_HaveDriftLimitsAndLongerAreRefused)
 {
     const auto symbols = 2 * sync_code::max_frame_bits;
     const auto range = drift_limits(bsid_model(0.3, 0.3), symbols, 1e-15);
@@ -175,7 +175,7 @@ TEST(sync_channel, LongestFrames_HaveDriftLimits)
               std::string::npos);
 }
 
-TEST(sync_channel, PriorOfAnyScale_GivesSameLimits)
+TEST(sync_channel, ScaledPrior_HasSameDriftLimits)
 {
     const bsid_model c(0.01, 0.01);
     const auto plain = drift_limits(c, 1000, 1e-10, { -1, { 1, 2 } });
@@ -288,7 +288,7 @@ TEST(sync_code, GeneratedCodebooks_HaveDocumentedWords)
     EXPECT_EQ(codebook_random(1, 16, 3, 9, 16).alphabet(), 16u);
 }
 
-TEST(sync_code, CodebookFile_IsRead)
+TEST(sync_code, CodebookFile_HasListedWords)
 {
     const auto path = testing::TempDir() + "gpufec_codebook.txt";
     std::ofstream(path) << "# index 0\n0 0 1\n010 # D = 1\n111\n100\n";
@@ -331,7 +331,7 @@ TEST(sync_encoder, TestVectors_EncodeAsExpected)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     for (const auto& v : all) {
         std::vector<std::uint8_t> sent(v.code.frame_bits());

@@ -45,13 +45,13 @@ decoder_maker on_cpu(const std::string& variant = "")
     };
 }
 
-TEST(sync_cpu, LinearForm_EqualsTestVectors)
+TEST(sync_cpu, LinearForm_HasPosteriorsOfTestVectors)
 {
     const unsigned copies = 19; // at least one full group of lanes, and an incomplete
                                 // group
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     for (const auto& variant : cpu_variants()) {
         for (const auto& v : all) {
@@ -68,11 +68,11 @@ TEST(sync_cpu, LinearForm_EqualsTestVectors)
     }
 }
 
-TEST(sync_cpu, CorridorForm_EqualsTestVectors)
+TEST(sync_cpu, CorridorForm_HasPosteriorsOfTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     for (const auto& v : all) {
         for (const auto storage : { sync_storage::global, sync_storage::local }) {
@@ -187,7 +187,7 @@ TEST(sync_cpu, ForwardRecursionOfOneFrame_EqualsReference)
                     scale_to_1(carried);
                     EXPECT_LE(largest_difference(carried, alpha_of_reference(data, f)),
                               precision == sync_precision::float64 ? 1e-10 : 1e-6)
-                        << variant << " n " << c.code.n() << " q " << c.code.q();
+                        << variant << ": n = " << c.code.n() << ", q = " << c.code.q();
                 }
             }
         }
@@ -243,7 +243,7 @@ TEST(sync_cpu, ForwardRecursionOfOneFrame_IsContinuousAsSubstitutionsVanish)
                         alpha_amid_bits(code, { 0.1, 0.07, 0 }, precision, variant);
                     EXPECT_LE(largest_difference(carried, exact),
                               precision == sync_precision::float64 ? 1e-12 : 1e-6)
-                        << variant << " n " << n << " q " << q;
+                        << variant << ": n = " << n << ", q = " << q;
                 }
             }
         }

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the CUDA decoder: both forms, every precision and storage, against the vectors
- * and the reference. Further tests concern options that are refused, and batches that
- * await admission to the device. */
+/* Tests of the CUDA decoder: both forms, every precision and storage, against the test
+ * vectors and the reference. Further tests concern options that are refused, and batches
+ * that await admission to the device. */
 
 #include "cuda/device_admission.h"
 #include "qa_cuda_support.h"
@@ -14,11 +14,11 @@
 namespace gr::gpufec::sync_map {
 namespace {
 
-TEST_F(sync_cuda, LinearForm_EqualsTestVectors)
+TEST_F(sync_cuda, LinearForm_HasPosteriorsOfTestVectors)
 {
     const auto all = vectors();
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     for (const auto& v : all) {
         for (const auto precision : precisions) {
@@ -31,11 +31,11 @@ TEST_F(sync_cuda, LinearForm_EqualsTestVectors)
     }
 }
 
-TEST_F(sync_cuda, CorridorForm_EqualsTestVectors)
+TEST_F(sync_cuda, CorridorForm_HasPosteriorsOfTestVectors)
 {
     const auto all = vectors();
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     in_turn kind(6);
     for (const auto& v : all) {
@@ -195,12 +195,12 @@ TEST_F(sync_cuda, ImpossibleFrame_IsUniformAndNotValid) { check_impossible_frame
 TEST_F(sync_cuda, WindowAbove1024Drifts_EqualsReference)
 {
     if (small_scale()) {
-        GTEST_SKIP() << "too long for GPUFEC_TEST_SCALE=small";
+        GTEST_SKIP() << "the test takes too long for GPUFEC_TEST_SCALE=small";
     }
     auto data = random_frames(codebook_random(10, 4, 1400, 4), { 0.2, 0.2, 0 }, 2);
     EXPECT_GT(decoder_window(data.options).size(), 1024u);
-    // The test needs double precision, because over 14000 bits of such a channel the
-    // weights of the correct drifts fall below the range of a float.
+    // The test needs double precision, because after 14000 bits of such a channel the
+    // weights of the correct drifts are below the range of a float.
     check_against_reference(data, data.options, make, 1e-10);
 }
 

@@ -55,7 +55,7 @@ TEST_P(sync_cuda_ten_bits, TestVectors_HaveExpectedPosteriors)
                              [](const test_vector& v) { return v.code.n() != 10; }),
               all.end());
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     for (const auto& v : all) {
         for (const auto precision : own_precisions()) {
@@ -104,8 +104,8 @@ TEST_P(sync_cuda_ten_bits, ErasuresBurstsAndBoundaryPriors_EqualReference)
 {
     auto data = random_frames(codebook_random(10, 40, 9, 4), { 0.01, 0.02, 0.01 }, 21);
     auto& o = data.options;
-    // In some frames items are erased, inserted, lost or all unknown; some have extreme
-    // lengths.
+    // In some frames, items are erased, inserted or lost. Other frames have only unknown
+    // items or an extreme length.
     for (std::size_t f = 0; f < data.received.size(); ++f) {
         auto& r = data.received[f];
         for (std::size_t k = f; f % 3 == 0 && k < r.size(); k += 7) {
@@ -206,7 +206,7 @@ protected:
     }
 };
 
-TEST_F(sync_cuda_banded_lattice, FewEvents_FitInBand)
+TEST_F(sync_cuda_banded_lattice, FramesWithFewEvents_FitInBand)
 {
     for (const auto& code :
          { codebook_random(10, 16, 90, 4), codebook_davey_mackay(10, 32, 90, 4) }) {

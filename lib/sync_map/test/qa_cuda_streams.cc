@@ -37,7 +37,7 @@ TEST_F(sync_cuda, TwoDecodersOnOneDevice_EqualCpu)
     }
 }
 
-// Batches of this size are decoded with the trie lattice.
+// At full scale, the batches are large enough for the trie lattice.
 TEST_F(sync_cuda, LargeBatches_EqualCpu)
 {
     const unsigned frames = small_scale() ? 120 : 9000, N = small_scale() ? 3 : 20;
@@ -58,7 +58,7 @@ TEST_F(sync_cuda, LargeBatches_EqualCpu)
 // Tests the search kernels (see frame_search.cuh) for each kind of code. Posteriors must
 // be within a tolerance of those of the CPU, and the number of frames decoded again must
 // be equal.
-TEST_F(sync_cuda, FrameSearch_EqualsCpu)
+TEST_F(sync_cuda, SearchingFrames_EqualCpu)
 {
     const unsigned frames = small_scale() ? 5 : 40, N = small_scale() ? 24 : 100;
     for (const auto& code : { codebook_random(10, 40, N, 4),
@@ -82,13 +82,14 @@ TEST_F(sync_cuda, FrameSearch_EqualsCpu)
             o.backend = backend::cuda;
             EXPECT_LE(largest_difference(cpu, decode_all(data, o, &again_cuda)),
                       4 * tolerance(precision))
-                << "n " << code.n() << " q " << code.q();
-            EXPECT_EQ(again_cuda, again) << "n " << code.n() << " q " << code.q();
+                << "n = " << code.n() << ", q = " << code.q();
+            EXPECT_EQ(again_cuda, again) << "n = " << code.n() << ", q = " << code.q();
         }
     }
 }
 
-// On bad channels attempts narrow their windows once they have located the frame.
+// On channels with many insertions and deletions, attempts narrow their windows once they
+// have located the frame.
 TEST_F(sync_cuda, NarrowingSearch_EqualsCpu)
 {
     const unsigned N = 100, frames = small_scale() ? 6 : 60;
@@ -111,7 +112,7 @@ TEST_F(sync_cuda, NarrowingSearch_EqualsCpu)
             o.backend = backend::cuda;
             EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
                       4 * tolerance(precision))
-                << "n " << code.n() << " q " << code.q();
+                << "n = " << code.n() << ", q = " << code.q();
         }
     }
 }
@@ -136,14 +137,14 @@ TEST_F(sync_cuda, SymbolLikelihoodsInFramesAndStreams_EqualCpu)
                 o.backend = backend::cuda;
                 EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
                           4 * tolerance(precision))
-                    << "n " << code.n() << " q " << code.q();
+                    << "n = " << code.n() << ", q = " << code.q();
             }
         }
     }
 }
 
-// Tests items in the slot and borrowed items, each with a known end of the frame and with
-// an end prior.
+// Tests items in the slot and borrowed items. Frames either end with the last item or
+// have an end prior.
 TEST_F(sync_cuda, PlacedFrames_DecodeAsWholeFrames)
 {
     const unsigned frames = small_scale() ? 5 : 60;
@@ -228,7 +229,7 @@ TEST_F(sync_cuda, PlacedFrames_DecodeAsWholeFrames)
 // Both backends must agree to the last bit, so that results do not depend on where a
 // batch begins. With a short warm-up, many boundary matches fail. With the default
 // warm-up, none fails.
-TEST_F(sync_cuda, BoundaryMatches_EqualHost)
+TEST_F(sync_cuda, BoundaryMatches_EqualCpuBitForBit)
 {
     const unsigned frames = small_scale() ? 12 : 150;
     const auto data =

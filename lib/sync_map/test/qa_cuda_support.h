@@ -49,8 +49,8 @@ inline bool small_scale()
     return scale && std::string(scale) == "small";
 }
 
-//! Selects the kinds of decoders that test a case: all kinds or, at small scale, one kind
-//! that changes from case to case.
+//! Selects the kinds of decoders with which each case is tested: all kinds or, at small
+//! scale, one kind that changes from case to case.
 class in_turn
 {
 public:

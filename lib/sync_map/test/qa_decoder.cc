@@ -58,9 +58,9 @@ void check_against_whole_stream(const sync_code& code,
     auto whole = reference::linear(p).posteriors;
     whole.resize(decoded.values.size());
     EXPECT_LE(largest_difference(decoded.values, whole), 1e-9)
-        << "n " << code.n() << " q " << code.q() << " alphabet " << s << " channel "
-        << channel.p_insert() << ' ' << channel.p_delete() << ' '
-        << channel.p_substitute();
+        << "n = " << code.n() << ", q = " << code.q() << ", alphabet " << s
+        << ", channel probabilities " << channel.p_insert() << ' ' << channel.p_delete()
+        << ' ' << channel.p_substitute();
 }
 
 TEST(sync_decoder_stream, FramesOfStream_DecodeAsWholeStream)
@@ -83,7 +83,7 @@ TEST(sync_decoder_stream, ChannelWithoutOneEventType_DecodesAsWholeStream)
     check_against_whole_stream(code, { 0.02, 0.02, 1 });
 }
 
-TEST(sync_decoder_stream, ChunksOfAnySize_GiveSameOutput)
+TEST(sync_decoder_stream, StreamInSmallChunks_HasSameOutput)
 {
     const auto data =
         random_frames(codebook_davey_mackay(10, 32, 20, 4), { 0.01, 0.01, 0 }, 30);
@@ -98,7 +98,7 @@ TEST(sync_decoder_stream, ChunksOfAnySize_GiveSameOutput)
     EXPECT_EQ(whole.begins, pieces.begins);
 }
 
-TEST(sync_decoder_stream, Stream_HasErrorRateOfFramedDecoding)
+TEST(sync_decoder_stream, UnmarkedFrames_HaveErrorRateOfFramedDecoding)
 {
     for (const double p : { 1e-3, 1e-2 }) {
         const unsigned frames = 60;
@@ -134,7 +134,7 @@ TEST(sync_decoder_stream, Stream_HasErrorRateOfFramedDecoding)
         RecordProperty("errors", int(errors));
         RecordProperty("framed_errors", int(framed_errors));
         EXPECT_GT(framed_errors, 0u);
-        EXPECT_LE(errors, 1.05 * framed_errors) << "p " << p;
+        EXPECT_LE(errors, 1.05 * framed_errors) << "p = " << p;
         std::int64_t begin = 0;
         unsigned off = 0;
         for (unsigned f = 0; f < frames; ++f) {
@@ -365,11 +365,11 @@ TEST(sync_simulation, FramesOfDifferentErrorRates_HaveExpectedStandardError)
     counts.add(10, 4);
     EXPECT_DOUBLE_EQ(counts.symbol_error_rate(), 0.2);
     EXPECT_DOUBLE_EQ(counts.frame_error_rate(), 0.5);
-    // This is the standard error of the mean of the frames' error rates, 0 and 0.4.
+    // 0.2 is the standard error of the mean of the frames' error rates, 0 and 0.4.
     EXPECT_DOUBLE_EQ(counts.deviation(), 0.2);
 }
 
-TEST(sync_simulation, SameSeed_GivesSameFrames)
+TEST(sync_simulation, SameSeed_ReproducesFrames)
 {
     const sync_options o(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 });
     const frame_source source(o, 1), same(o, 1), other(o, 2);

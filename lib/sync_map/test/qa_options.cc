@@ -182,7 +182,7 @@ TEST(sync_decoder_frames, ExcessiveBatch_ErrorNamesBatch)
     }
 }
 
-TEST(sync_decoder_stream, LongLookAheadOfLongWords_FitsOrIsRefused)
+TEST(sync_decoder_stream, LookAheadWithItemCountAbove32Bits_IsRefused)
 {
     // With 2^20 look-ahead symbols of 4096 bits, the number of items of a frame exceeds
     // 32 bits.

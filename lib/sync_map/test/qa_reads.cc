@@ -143,8 +143,8 @@ void check_against_reference(const test_reads& data, double tolerance)
                       decoded.values[f],
                       reference::read_by_read(problems_of(data, f), data.options.passes)),
                   tolerance)
-            << "frame " << f << " reads " << data.options.reads << " passes "
-            << data.options.passes << " q " << data.options.code.q();
+            << "frame " << f << ", reads " << data.options.reads << ", passes "
+            << data.options.passes << ", q = " << data.options.code.q();
         EXPECT_TRUE(decoded.statuses[f].valid);
     }
 }
@@ -169,7 +169,7 @@ protected:
     }
 };
 
-TEST_P(sync_reads, Reads_EqualReference)
+TEST_P(sync_reads, SeveralReads_EqualReference)
 {
     for (const unsigned R : { 2u, 3u, 5u }) {
         for (const unsigned passes : { 1u, 2u, 3u }) {
@@ -220,7 +220,7 @@ TEST_P(sync_reads, OneRead_EqualsOrdinaryDecoder)
     }
 }
 
-TEST_P(sync_reads, BatchesOfAnySize_GiveSameOutput)
+TEST_P(sync_reads, BatchesOfAnySize_HaveSameOutput)
 {
     auto data = make(codebook_random(8, 16, 12, 4), { 0.03, 0.03, 0.01 }, 41, 3);
     data.options.batch = 41;
@@ -282,7 +282,7 @@ TEST_P(sync_reads, EveryOutputKind_MatchesPosteriors)
     }
 }
 
-TEST_P(sync_reads, LaterReads_HaveConditionalProbability)
+TEST_P(sync_reads, LaterRead_DecodesAsReadWithPriorsOfEarlierRead)
 {
     auto data = make(codebook_random(6, 8, 12, 4), { 0.03, 0.04, 0.02 }, 5, 2);
     const auto twice = decode<double>(data);

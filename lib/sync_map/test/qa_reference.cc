@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the reference decoders against test vectors and against each other. */
+/* Tests that the reference decoders agree with test vectors and with one another. */
 
 #include "channel/bsid.h"
 #include "qa_vectors.h"
@@ -24,11 +24,11 @@ void expect_close(const map_result& r, const test_vector& v, double tolerance)
     EXPECT_LE(largest_difference(r.drifts, v.drifts), tolerance) << v.name;
 }
 
-TEST(sync_reference, Enumeration_EqualsTestVectors)
+TEST(sync_reference, Enumeration_HasPosteriorsOfTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     EXPECT_EQ(all.size(), 6u);
     for (const auto& v : all) {
@@ -37,11 +37,11 @@ TEST(sync_reference, Enumeration_EqualsTestVectors)
     }
 }
 
-TEST(sync_reference, CorridorAndLinearForm_EqualTestVectors)
+TEST(sync_reference, CorridorAndLinearForm_HavePosteriorsOfTestVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
-        GTEST_SKIP() << "no test vectors: set GPUFEC_TEST_DATA to their folder";
+        GTEST_SKIP() << "no test vectors were found in $GPUFEC_TEST_DATA/sync";
     }
     EXPECT_EQ(all.size(), 12u);
     for (const auto& v : all) {
@@ -53,7 +53,7 @@ TEST(sync_reference, CorridorAndLinearForm_EqualTestVectors)
     }
 }
 
-TEST(sync_reference, Multiprecision_AgreesWithDouble)
+TEST(sync_reference, CorridorWith50Digits_AgreesWithDouble)
 {
     const sync_code code = codebook_random(4, 5, 6, 11);
     const bsid_model channel(0.05, 0.08, 0.02);
@@ -90,7 +90,7 @@ double all_paths(const std::vector<std::uint8_t>& sent,
     return P;
 }
 
-TEST(sync_reference, Enumeration_SumsEveryPath)
+TEST(sync_reference, Enumeration_EqualsSumOverChannelPaths)
 {
     for (const unsigned alphabet : { 2u, 3u }) {
         const auto code = codebook_random(2, 3, 2, 3, alphabet);
@@ -120,7 +120,7 @@ TEST(sync_reference, Enumeration_SumsEveryPath)
     }
 }
 
-TEST(sync_reference, PriorsAndSoftInput_GiveEqualPosteriorsInAllForms)
+TEST(sync_reference, PriorsAndSoftInput_AllFormsHaveEqualPosteriors)
 {
     const auto code = codebook_random(3, 4, 3, 8);
     map_problem p{ code, bsid_model(0.1, 0.12, 0.03), { -12, 12 }, 3, 2, {}, {}, {}, {} };

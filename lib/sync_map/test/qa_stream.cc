@@ -47,7 +47,7 @@ struct decoded_stream {
     std::vector<bool> locked;
     std::vector<double> bounds;
     std::uint64_t links_failed = 0, frames_again = 0;
-    std::vector<std::string> log; // logged messages
+    std::vector<std::string> log;
 };
 
 void take_all(sync_decoder& decoder, decoded_stream& to)
@@ -138,7 +138,7 @@ decoded_stream decode_sequentially(const sync_options& options,
 
 backend tested = backend::cpu;
 
-// Tests that run on both backends.
+// Fixture of the tests that run on the CPU and on CUDA.
 class sync_stream_search : public testing::TestWithParam<backend>
 {
 protected:
@@ -197,7 +197,7 @@ struct measured {
 // Checks that each frame is locked, that the frame begins where the sequential rule finds
 // it, and that its posteriors differ from those of the rule by at most twice the frame's
 // bound plus rounding. If \p many is true, also accepts other, equally likely beginnings,
-// because rounding decides which of them is found.
+// because rounding decides which beginning is found.
 measured check_against_sequential(const stream_case& c,
                                   sync_precision precision,
                                   std::uint64_t seed = 3,
@@ -228,7 +228,7 @@ measured check_against_sequential(const stream_case& c,
         for (std::size_t k = f * size; k < (f + 1) * size; ++k) {
             off = std::max(off, std::abs(a.values[k] - b.values[k]));
         }
-        // The factor 2 allows for errors of earlier boundaries, which fade soon.
+        // The factor 2 allows for the effect of errors at earlier boundaries.
         EXPECT_LE(off, 2 * a.bounds[f] + rounding) << f;
         m.difference = std::max(m.difference, off);
         m.bound = std::max(m.bound, a.bounds[f]);
@@ -264,7 +264,7 @@ TEST(sync_received_window, Window_ReturnsPushedItems)
     }
 }
 
-TEST_P(sync_stream_search, Stream_FollowsSequentialRule)
+TEST_P(sync_stream_search, VariousCodesAndChannels_FollowSequentialRule)
 {
     const unsigned N = 210, frames = small_scale() ? 40 : 150;
     for (const auto& code : { codebook_davey_mackay(10, 32, N, 1),
@@ -279,8 +279,8 @@ TEST_P(sync_stream_search, Stream_FollowsSequentialRule)
                                      bsid_model(2e-2, 1e-3, 1e-2, s),
                                      bsid_model(0, 1e-2, 1e-3, s) }) {
             const stream_case c{ code, channel, frames };
-            SCOPED_TRACE("n " + std::to_string(code.n()) + " Pi " +
-                         std::to_string(channel.p_insert()));
+            SCOPED_TRACE("n = " + std::to_string(code.n()) +
+                         ", p_insert = " + std::to_string(channel.p_insert()));
             const auto single = check_against_sequential(c, sync_precision::float32);
             EXPECT_LE(single.difference, 1e-6);
             EXPECT_LE(single.bound, 1e-5);
@@ -337,7 +337,7 @@ TEST_P(sync_stream_search, DISABLED_ManyFrames_FollowSequentialRule)
     }
 }
 
-// Returns the resident memory of this process in bytes.
+// Returns the bytes of resident memory of this process.
 std::size_t resident()
 {
     std::size_t pages = 0;
@@ -440,7 +440,7 @@ TEST_P(sync_stream_search, FailedBoundaryMatches_CauseSecondDecoding)
     EXPECT_LE(m.bound, 1e-5);
 }
 
-TEST_P(sync_stream_search, BatchesOfAnySize_GiveSameOutput)
+TEST_P(sync_stream_search, BatchesOfAnySize_HaveSameOutput)
 {
     const auto c = slow_case(small_scale() ? 16 : 40);
     const auto items = received(c);

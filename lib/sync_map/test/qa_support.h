@@ -29,7 +29,7 @@ namespace gr::gpufec::sync_map {
 using decoder_maker =
     std::function<std::unique_ptr<batch_decoder<job>>(const setup&, std::size_t)>;
 
-//! Messages, received items and the options for decoding them; one entry per frame.
+//! Frames and the options for decoding them. Each list has one entry per frame.
 struct test_frames {
     sync_options options;
     std::vector<std::vector<std::uint16_t>> messages;
@@ -289,8 +289,9 @@ inline void check_against_reference(const test_frames& data,
                                     double tolerance)
 {
     EXPECT_LE(difference_to_reference(data, o, make), tolerance)
-        << "n " << o.code.n() << " q " << o.code.q() << " N " << o.code.frame_symbols()
-        << " alphabet " << o.code.alphabet() << " p " << o.channel.p_insert() << ' '
+        << "n = " << o.code.n() << ", q = " << o.code.q()
+        << ", N = " << o.code.frame_symbols() << ", alphabet " << o.code.alphabet()
+        << ", channel probabilities " << o.channel.p_insert() << ' '
         << o.channel.p_delete() << ' ' << o.channel.p_substitute();
     const auto decoded = decode_frames(data, o, make);
     for (std::size_t f = 0; f < decoded.size(); ++f) {

@@ -28,8 +28,8 @@ struct test_vector {
     drift_range window, change;
     std::vector<std::uint16_t> message;
     std::vector<std::uint8_t> sent, received;
-    std::vector<double> posteriors; // of symbols: N × q
-    std::vector<double> drifts;     // posteriors of drifts: (N + 1) × window
+    std::vector<double> posteriors; // symbol posteriors: N × q
+    std::vector<double> drifts;     // drift posteriors: (N + 1) × window
 };
 
 //! Returns the folder of the vectors: $GPUFEC_TEST_DATA/sync, or ../shared/data/sync

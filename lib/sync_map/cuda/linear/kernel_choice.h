@@ -52,9 +52,9 @@ struct kernel_of_rows {
 //! The kernel for a code, with the layout of its words and of its blocks' memory.
 template <class Row, class Metric, class Kernel>
 struct linear_kernel {
-    //! Chooses \p bits for two channel symbols and \p symbols for larger alphabets. If
-    //! that kernel does not exist, if its layout exceeds the shared memory of a block,
-    //! or if the setup requests linear_any, chooses \p for_any.
+    //! Chooses the kernel \p bits for two channel symbols and \p symbols for larger
+    //! alphabets. If that kernel does not exist, if its layout exceeds the shared memory
+    //! of a block, or if the setup requests linear_any, chooses \p for_any.
     linear_kernel(const setup& setup,
                   const sync_geometry& g,
                   const kernel_of_rows<Kernel>& bits,

@@ -62,8 +62,8 @@ struct linear_layout {
         l.offset = (0 - rows) % 4;
         l.length = (l.offset + l.window + 3) / 4 * 4;
         l.stride = (l.length + 127) / 128 * 128;
-        // Outputs are computed in groups of four and summed 32 at a time. At most 28 of
-        // them are therefore not summed yet when the last N outputs follow.
+        // Outputs are computed in groups of four and summed 32 at a time. Therefore at
+        // most 28 outputs are not summed yet when the last N outputs follow.
         l.waiting_rows = 28 + rows;
         const unsigned steps = (l.length + rows + 3) / 4 * 4;
         l.bytes = 64 * sizeof(double); // scratch
@@ -96,7 +96,7 @@ struct linear_layout {
 template <class Row, class Metric>
 struct linear_shared {
     double* scratch;   // for reductions over the block: 64 values
-    Metric* alpha;     // α at two boundaries; one is used while the other is copied
+    Metric* alpha;     // α at two boundaries: one row is used while the next is copied
     Metric* posterior; // L(D), q values
     Row* current;      // boundary metrics from which a sweep starts
     Row* partial;      // row n summed over the words of each warp: warps × stride

@@ -12,7 +12,7 @@
  * t, and the operator I inserts any number of symbols. The forward recursion applies I,
  * S₀, I, S₁, …, I, Sₙ₋₁ in this order, and the backward recursion is the transpose.
  * Forward rows are stored as I·α, and backward drifts are counted from the window's end.
- * Then row t is in both
+ * In both recursions, row t is then
  *   x_t(k−t) = Q·x_{t−1}(k−t) + Pd·x_{t−1}(k−t+1) + c·x_t(k−t−1),
  * where Q is the weight of the item, Pd that of a deletion and c that of an insertion.
  * L(D) is the sum of I·α times row n before its insertions. */

@@ -48,7 +48,7 @@ struct bit_item {
     std::int32_t one;
     Row if_zero, if_one;
 
-    // Returns \p before times the weight of the bit \p sent, which is given as a mask.
+    // Returns \p before times the weight of the bit \p sent. \p sent is a mask.
     // With Clean, a match has weight 1, and a substitution weight 0.
     template <bool Clean>
     __device__ Row passed(std::int32_t sent, int, Row before) const
@@ -77,7 +77,7 @@ struct word_lattice {
         }
     }
 
-    // Advances rows low to high by one step. If row N is one of these, returns its value
+    // Advances rows low to high by one step. If high is N, returns the value of row N
     // before insertions. Rows above high have not begun, and rows below low are past the
     // window.
     template <bool Clean, class Item>

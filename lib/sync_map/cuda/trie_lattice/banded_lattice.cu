@@ -68,8 +68,8 @@ public:
         allow_shared(end_kernel,
                      d_end_grid.warps * d_end_layout.warp_bytes,
                      "the lattice at the ends of frames");
-        // With 32 words, the band is used for batches that occupy two warps per
-        // multiprocessor: from 8476 frames on an H200
+        // With up to 32 words, the band is used for batches that occupy two warps per
+        // multiprocessor: 8476 frames or more on an H200
         // (docs/decisions/2026-11-24-sync-band.md). With more words, smaller batches
         // suffice, by the formula of trie_lattice_plan.
         const double q = std::max(32u, d_geometry.q);

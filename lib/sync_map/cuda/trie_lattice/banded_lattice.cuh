@@ -37,7 +37,7 @@ struct frames_again {
 
 /* β of all drifts at the boundary before a frame's last indices. β is computed if the end
  * prior spans more than half the band, because paths that have left the band then need
- * not return. β gives the weight of such paths over the last indices. */
+ * not return. β is the weight of such paths over the last indices. */
 struct band_ends {
     std::uint32_t from;      // first index for which β is used; 0: β is unused
     float* metrics;          // β per frame: `window` values

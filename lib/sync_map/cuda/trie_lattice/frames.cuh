@@ -145,7 +145,7 @@ struct trie_frames {
     // Summary of a boundary's drift posteriors.
     struct boundary_drift {
         unsigned likeliest;
-        double entropy; // of the drift posteriors, in bits
+        double entropy; // entropy of the drift posteriors, in bits
         double sum;     // sum of α·β over all drifts
     };
 

@@ -12,14 +12,13 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Number of bits of a codeword, and of rows at the end of the first trie (one for each
-//! value of the first four bits).
-constexpr unsigned trie_bits = 10;
+constexpr unsigned trie_bits = 10; //!< number of bits of a codeword
+//! Number of rows at the end of the first trie, one for each value of four bits.
 constexpr int trie_rows = 16;
 
 /*! Packed codeword. Bits 4 to 7 are the codeword's first four bits, which choose a row of
  * the first trie. Bits 0 to 3, 15 and 16 are its ending, the path in the second trie,
- * with the bit visited first as the highest. Bit 17 is 0, so that no ending equals that
+ * whose highest bit is visited first. Bit 17 is 0, so that no ending equals that
  * of `none`. Bits from number_shift on are the codeword's number D. The codewords of an
  * index are in the order in which the second trie visits them. */
 struct trie_word {
@@ -77,7 +76,7 @@ struct alignas(8) trie_items {
 };
 
 struct trie_memory {
-    const std::uint32_t* words; //!< trie_word: 2 directions × frame_symbols × q
+    const std::uint32_t* words; //!< trie_words: 2 directions × frame_symbols × q
     void* alpha;                //!< per warp: α, (outputs + 2) × 32·C values
     void* partial;              //!< per warp: each lane's part of L(D), q × 32
     trie_items* items;          //!< per warp: packed items, frames × item_words
@@ -161,8 +160,7 @@ struct trie_layout {
         trie_layout l;
         l.lanes = (window + C - 1) / C;
         l.frames = 32 / l.lanes;
-        // An index reads 32 items that may begin within a trie_items and then span two
-        // of them.
+        // An index reads 32 items, which span two trie_items if they begin within one.
         l.item_words = (symbols * trie_bits + l.lanes * C + 31) / 32 + 2;
         l.warp_bytes = l.lanes * l.frames * trie_row<Row, C>::lane_bytes;
         return l;

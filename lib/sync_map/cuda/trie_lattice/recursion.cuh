@@ -30,7 +30,8 @@ struct trie_warp {
     const unsigned lane, slot, place;
     // 1 if the frame has a lane before (below) or after (above) this one, else 0.
     const Row below, above;
-    // Weight of C insertions if the frame has two such lanes, else 0.
+    // Weight of C insertions if the frame has two lanes before (far_below) or after
+    // (far_above) this one, else 0.
     const Row far_below, far_above;
     std::byte* const warp_rows;
     std::byte* const rows; // this lane's 16 rows
@@ -67,7 +68,7 @@ struct trie_warp {
     }
 
     __device__ bool has_frame() const { return slot < l.frames; }
-    __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // lanes per frame
+    __device__ unsigned lanes() const { return alone ? 1 : l.lanes; }
 
     // ---- sums over a frame's lanes; every lane receives the result ----
 

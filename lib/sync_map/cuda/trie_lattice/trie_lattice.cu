@@ -64,7 +64,7 @@ public:
     {
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
         // Computes d_many, the size of the smallest batch that is decoded with tries.
-        // For q up to 32 words, that size is half the number of frames that the device
+        // For up to 32 words, that size is half the number of frames that the device
         // decodes concurrently (docs/decisions/2026-11-22-sync-tries.md). For larger q,
         // the time of the trie lattice is proportional to 0.67 + q/96, and the time of
         // the fallback to q/32. The exponent 0.4 fits the rates with fewer warps (less

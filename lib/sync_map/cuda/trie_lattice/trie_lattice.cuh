@@ -15,8 +15,8 @@
  * sweep also applies the second trie to α. L(D) is the inner product of two rows: the
  * beginning of word D applied to α, and its end applied to β.
  *
- * A word has as many S as bits, so their common factor is left out: a deletion weighs 1,
- * and S is one multiply-add per drift. */
+ * A word applies S once per bit, so the common factor of all S is left out: a deletion
+ * weighs 1, and S is one multiply-add per drift. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_TRIE_LATTICE_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_TRIE_LATTICE_CUH
@@ -50,8 +50,8 @@ struct warp_memory {
     trie_items* items;
 };
 
-// Decodes a batch. The warps of a block are independent; there may be fewer than Warps. A
-// multiprocessor holds one block.
+// Decodes a batch. The warps of a block are independent. A block has up to Warps warps,
+// and a multiprocessor holds one block.
 template <int Warps, class Row, int C, int Reach>
 __global__ void __launch_bounds__(32 * Warps, 1)
     linear_trie_lattice(const sync_geometry g,
