@@ -199,7 +199,7 @@ def plot(points, path):
         axes.plot([point["p"] for point in seen], [point["fer"][turn] for point in seen],
                   "o-", markersize=4, label=label)
     axes.set_yscale("log")
-    axes.set_xlabel("probability of an insertion, and of a deletion, before each bit")
+    axes.set_xlabel("insertion probability and deletion probability (equal), per bit")
     axes.set_ylabel("frame error rate of the outer code")
     axes.grid(True, which="both", alpha=0.3)
     axes.legend(fontsize="small")
@@ -210,7 +210,8 @@ def plot(points, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--p", type=float, nargs="+", default=[0.055],
-                        help="probability of an insertion, and of a deletion (%(default)s)")
+                        help="probability per bit of an insertion; a deletion has the same "
+                        "probability (%(default)s)")
     parser.add_argument("--frames", type=int, default=100,
                         help="number of frames to send (%(default)s)")
     parser.add_argument("--symbols", type=int, default=400,

@@ -32,10 +32,10 @@ const char* const code_options = R"(
 codebook           file   davey_mackay  davey_mackay, random, marker, or a file of N*q rows of n digits
 codebook-seed      seed   1      seed of davey_mackay, random and marker; with marker, 0 means that no marker is inverted
 marker             text   00111  marker of --codebook marker; n is log2 q plus the length of the marker
-q                  int    32     number of message symbols
+q                  int    32     number of values of a message symbol
 n                  int    10     number of channel symbols per message symbol
 frame-symbols      int    210    N, number of message symbols per frame
-alphabet           int    2      number of channel symbols, 2 to 16
+alphabet           int    2      number of values of a channel symbol, 2 to 16
 )";
 
 const char* const decoder_options = R"(

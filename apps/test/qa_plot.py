@@ -54,7 +54,7 @@ class qa_plot(unittest.TestCase):
 
     def test_LdpcReport_HasFramesAndBitsWithIntervals(self):
         axes, curves = self.draw(self.OPTIONS, self.FRAMES)
-        self.assertEqual(set(curves), {"frames", "bits", "no errors seen: upper bound, 95 %"})
+        self.assertEqual(set(curves), {"frames", "bits", "no errors: 95 % upper bound"})
         x, y, low, high = curves["frames"][2]
         self.assertEqual((x, y), (1.4, 0.01))
         self.assertAlmostEqual(low, 0.0034, delta=1e-4) # Wilson's interval of 3 in 300
@@ -67,7 +67,7 @@ class qa_plot(unittest.TestCase):
                          "dvbs2 short 1/2\nlayered offset_min_sum, int8, 25 iterations, cpu")
 
     def test_PointsWithoutErrors_AreUpperBounds(self):
-        bound = "no errors seen: upper bound, 95 %"
+        bound = "no errors: 95 % upper bound"
         _, curves = self.draw(self.OPTIONS, self.FRAMES)
         self.assertEqual([(x, y) for x, y, *_ in curves[bound]], [(1.6, 0.01), (1.8, 0.01)])
         for _, y, low, high in curves[bound]:
@@ -82,7 +82,7 @@ class qa_plot(unittest.TestCase):
 
     def test_ReportWithoutAnyErrors_IsDrawnAsBounds(self):
         _, curves = self.draw(self.OPTIONS, self.FRAMES[3:])
-        self.assertEqual(len(curves["no errors seen: upper bound, 95 %"]), 2)
+        self.assertEqual(len(curves["no errors: 95 % upper bound"]), 2)
 
     def test_SeveralReports_HaveLabelsAndNoTitle(self):
         axes, curves = self.draw(self.OPTIONS, self.FRAMES, 2)

@@ -13,7 +13,7 @@ from ._viterbi import viterbi_decode
 
 
 class ccsds_status:
-    """Status that ccsds_decode() returns; its help lists the attributes."""
+    """Status that ccsds_decode() returns; the help of ccsds_decode() lists the attributes."""
 
     def __init__(self, **facts):
         self.__dict__.update(facts)

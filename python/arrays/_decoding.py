@@ -35,9 +35,8 @@ class decode_status:
 
 
 def warn_of(verdict):
-    """Issues the verdict, a text about an apparent fault of the input, as a RuntimeWarning that
-    points to the line of the user's call. Does nothing if the verdict is empty. Returns the
-    verdict."""
+    """Issues `verdict`, a text about an apparent fault of the input, as a RuntimeWarning that
+    points to the line of the user's call, unless `verdict` is "". Returns `verdict`."""
     if verdict:
         level, frame = 1, sys._getframe()
         while frame.f_back and frame.f_globals.get("__name__", "").startswith(f"{__package__}._"):

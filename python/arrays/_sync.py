@@ -260,7 +260,7 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
             result is copied back.
         codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
             the leftmost sent first; or the path of a file of such rows, in hexadecimal digits
-        q : number of message symbols, 2 to 65536
+        q : number of values of a message symbol, 2 to 65536
         n : number of channel symbols per word, 1 to 4096
         frame_symbols : N, the number of message symbols per frame
         p_insert : probability of an insertion before a channel symbol, 0 to 0.99
@@ -297,7 +297,7 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
             0: chosen from the channel
         acquire : number of items at the start of the stream within which the first frame begins, in
             mode "stream"; 0: it begins with the first item
-        alphabet : number of channel symbols, 2 to 16
+        alphabet : number of values of a channel symbol, 2 to 16
         receiver : computation of branch metrics in form "corridor": "corridor"; or, on the CPU
             only, "lattice" (the whole lattice) or "trellis" (at most two insertions before a
             symbol)
@@ -362,10 +362,10 @@ def sync_encode(symbols, codebook, q=32, n=10, frame_symbols=210, alphabet=2):
             (items,), concatenated frames; the last may be incomplete
         codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
             the leftmost sent first; or the path of a file of such rows, in hexadecimal digits
-        q : number of message symbols, 2 to 65536
+        q : number of values of a message symbol, 2 to 65536
         n : number of channel symbols per word, 1 to 4096
         frame_symbols : N, the number of message symbols per frame
-        alphabet : number of channel symbols, 2 to 16
+        alphabet : number of values of a channel symbol, 2 to 16
 
     Returns:
         The channel symbols, uint8, one per byte: (frames, n·N), or (items·n,).

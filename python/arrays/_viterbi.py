@@ -253,7 +253,7 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
         termination : "streaming" or, for frames, "terminated" (from state 0 to state 0, with K - 1
             zero bits appended), "truncated" (from state 0 to any state) or "tailbiting"; None:
             "streaming"
-        frame_bits : number of information bits per frame; 0 in streaming
+        frame_bits : number of information bits per frame; 0 with termination "streaming"
         soft_input : "int8", "float", "packed4" or "uint8"; "": the format of the type of values,
             which must not be uint8
         soft_scale : int8 steps per unit of float32 values, above 0
@@ -343,7 +343,7 @@ def conv_encode(bits, constraint_length=None, polynomials=None, puncturing=None,
         termination : "streaming" or, for frames, "terminated" (from state 0 to state 0, with K - 1
             zero bits appended), "truncated" (from state 0 to any state) or "tailbiting"; None:
             "streaming"
-        frame_bits : number of information bits per frame; 0 in streaming
+        frame_bits : number of information bits per frame; 0 with termination "streaming"
         packed_input : bits has eight bits per byte, the first most significant, each frame
             padded to a byte; otherwise, bits has one bit per byte, 0 or 1
         packed_output : the same choice for the result; each stream and each frame is padded to a

@@ -31,7 +31,7 @@ __all__ = ["awgn", "bsid", "ccsds_decode", "ccsds_encode_cltu", "ccsds_status", 
 
 
 def _publish(found):
-    """Makes a function or class look as if this module defined it, for help() and pickle."""
+    """Sets the module of `found`, a function or class, to this module, for help() and pickle."""
     if getattr(found, "__module__", None) in _PARTS:
         found.__module__ = __name__
         for member in vars(found).values() if isinstance(found, type) else ():
