@@ -70,7 +70,7 @@ class qa_decode_sync(unittest.TestCase):
         for row in rows:
             self.assertAlmostEqual(sum(row), 1, places=5)
 
-    def test_CertainLikelihoods_EqualHardSymbols(self):
+    def test_CertainLikelihoods_DecodeLikeHardSymbols(self):
         """Likelihoods that exclude all symbols except one decode like hard symbols. Some
         buffers of the tool end within an item, because an item has several floats."""
         repeats = 200
@@ -196,7 +196,7 @@ class qa_decode_sync(unittest.TestCase):
             self.assertRegex(result.stderr.decode(), "in the middle of a frame, after about "
                              f"1?{160 - cut} of its 160 items, which are dropped")
 
-    def test_EmptyInput_GivesEmptyOutput(self):
+    def test_EmptyInput_YieldsEmptyOutput(self):
         result = self.decode("--mode", "stream", input=b"")
         self.assertEqual((result.returncode, result.stdout), (0, b""))
 

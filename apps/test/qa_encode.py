@@ -170,7 +170,7 @@ class qa_encode(unittest.TestCase):
                          ("gpufec encode ldpc", 48600, 12 * 64800))
         self.assertEqual(report["options"]["code"], "dvbs2 normal 1/2")
 
-    def test_BadInput_GivesOneLineError(self):
+    def test_BadInput_CausesOneLineError(self):
         def error_of(status, *arguments, data=b"", **keywords):
             result = run(*arguments, input=data, cwd=self.folder, **keywords)
             self.assertEqual(result.returncode, status, result.stderr)

@@ -98,7 +98,7 @@ class qa_files(unittest.TestCase):
         self.assertIn("WARNING: in has 5 items, too few to decode anything",
                       errors_of(bytes(5), "sync", "--mode", "stream"))
 
-    def test_WavFileAsSoftValues_GivesWarning(self):
+    def test_WavFileAsSoftValues_CausesWarning(self):
         header = b"\0\0\1\0WAVEfmt "
         for content, is_wav in ((b"RIFF" + header + self.soft, True), (self.soft, False),
                                 (b"RIFX" + header + self.soft, True),

@@ -89,7 +89,7 @@ class qa_plot(unittest.TestCase):
         self.assertEqual(axes.get_title(), "")
         self.assertLessEqual({"one, frames", "two, bits"}, set(curves))
 
-    def test_FilesThatAreNoReports_GiveOneLineError(self):
+    def test_FilesThatAreNoReports_CauseOneLineError(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "report")
             whole = json.dumps({"options": self.OPTIONS, "decoder": {"backend": "cpu"},

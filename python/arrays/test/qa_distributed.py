@@ -137,7 +137,7 @@ class qa_distributed(unittest.TestCase):
         self.addCleanup(self.cluster.close)
         self.client = self.cluster.client
 
-    def test_AnyNumberOfWorkers_GivesExpectedCounts(self):
+    def test_AnyNumberOfWorkers_YieldsExpectedCounts(self):
         book = gpufec.codebook_davey_mackay(8, 16, 30)
         for decoder, points, size, code in (
                 ("viterbi", [1.0, 2.5], 10, VITERBI),
@@ -254,7 +254,7 @@ class qa_whole_cluster(unittest.TestCase):
                     np.testing.assert_array_equal(np.fromfile(folder / "bits", np.uint8),
                                                   expected)
 
-    def test_IncompleteLastFrameOfFile_GivesWarning(self):
+    def test_IncompleteLastFrameOfFile_CausesWarning(self):
         path, out = self.folder / "values", self.folder / "bits"
         frame = gpufec.awgn(gpufec.conv_encode(gpufec.random_bits(120), packed_input=False,
                                                packed_output=False, **VITERBI), 5.0, 0.5)

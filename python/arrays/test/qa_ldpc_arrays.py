@@ -88,7 +88,7 @@ class qa_ldpc_arrays(unittest.TestCase):
         _, status = decoder.decode(noise)
         self.assertTrue((status.unsatisfied > 0).all())
 
-    def test_OutputLlr_GivesPosteriorAndExtrinsicLlrs(self):
+    def test_OutputLlr_YieldsPosteriorAndExtrinsicLlrs(self):
         code = dict(frame_size="short", rate="1/2", max_iterations=6)
         known = gpufec.ldpc_code("dvbs2", "short", "1/2")
         messages = gpufec.random_bits((5, known.k), 3)
@@ -145,7 +145,7 @@ class qa_ldpc_arrays(unittest.TestCase):
                 self.assertEqual(decoder.code.codewords, ppdu.codewords)
                 np.testing.assert_array_equal(decoder.decode(values[2])[0], messages[2])
 
-    def test_Ppdu_HasNumbersOfStandard(self):
+    def test_PpduOf1500Bytes_HasParametersOfStandard(self):
         # Computed by hand from 19.3.11.7.5; lib/ldpc/test/qa_ppdu.cc has the steps.
         many = gpufec.wifi_ppdu(1500, 104)
         self.assertEqual((many.codewords, many.codeword_bits, many.shortened, many.punctured,

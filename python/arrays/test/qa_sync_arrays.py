@@ -139,7 +139,7 @@ class qa_sync_arrays(unittest.TestCase):
         expected, _ = gpufec.sync_decode(rows[three], lengths=lengths[three], reads=3, **decode)
         np.testing.assert_array_equal(lacking, expected)
 
-    def test_Reads_ArePriorsOfEachOther(self):
+    def test_SeveralReads_UseExtrinsicsAsPriors(self):
         book, _, received, lengths = sync_frames(12)
         copies = np.split(received, np.cumsum(lengths)[:-1])
         decode = dict(codebook=book, **SYNC, **RATES, precision="double")

@@ -101,7 +101,7 @@ def warnings_of(frames, code, **parameters):
 
 
 class qa_bbframe(unittest.TestCase):
-    def test_FramesWithWrongHeaders_GiveOneWarning(self):
+    def test_FramesWithWrongHeaders_CauseOneWarning(self):
         code, theirs = next(iter(every_code()))
         packets = transport_packets(12 * lengths(code)[1] // 1504 + 2, 1)
         random = np.random.default_rng(1)
@@ -120,7 +120,7 @@ class qa_bbframe(unittest.TestCase):
             self.assertEqual(len(lines), 1, lines)
             self.assertIn("check standard, frame_size, rate and descramble", lines[0])
 
-    def test_BbframesOfGrDtv_GivePacketsForEveryCode(self):
+    def test_BbframesOfGrDtv_YieldPacketsForEveryCode(self):
         """Packets of more than nine BBFRAMEs are recovered without errors or gaps, although the
         first CRC-8 from gr-dtv belongs to no packet."""
         count = 0
@@ -145,7 +145,7 @@ class qa_bbframe(unittest.TestCase):
                 count += 1
         self.assertEqual(count, 75)
 
-    def test_HighEfficiencyModeOfT2_GivesPackets(self):
+    def test_HighEfficiencyModeOfT2_YieldsPackets(self):
         for size, rates in T2.items():
             for rate in rates[:3]:
                 with self.subTest(size=size, rate=rate):
@@ -194,7 +194,7 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(188 * i, -1) for i in jumps])
         self.assertEqual(len(jumps), 3)
 
-    def test_InputInChunks_GivesPacketsAndTags(self):
+    def test_InputInChunks_YieldsPacketsAndTags(self):
         code = ("dvbs2", "short", "8/9")
         packets, frames = self.example(code)
         tags = [(0, pmt.mp("a"), pmt.from_long(0)), (1779 * 4 + 9, pmt.mp("a"),
@@ -227,7 +227,7 @@ class qa_bbframe(unittest.TestCase):
             self.assertEqual([(pmt.symbol_to_string(t.key), t.offset) for t in found],
                              [("ts_begin", 0)])
 
-    def test_FramesOfDifferentLengths_GiveContinuousPackets(self):
+    def test_FramesOfDifferentLengths_YieldContinuousPackets(self):
         """With length tags, packets continue across frames of different lengths, as with ACM."""
         rates = ["1/4", "8/9", "3/5", "1/2"]
         frames, tags, at = [], [], 0
@@ -260,7 +260,7 @@ class qa_bbframe(unittest.TestCase):
         llr = 8 * (1 - 2.0 * coded + sigma * noise)
         return bits.reshape(count, k), np.clip(np.rint(llr), -127, 127).astype(np.int8)
 
-    def test_LdpcOfEveryCode_GivesBbframes(self):
+    def test_LdpcOfEveryCode_YieldsBbframes(self):
         """gpu_ldpc_dvbs2 outputs scrambled BBFRAMEs, as gr-dtv's scrambler outputs them, or
         descrambled ones."""
         for size, rate, k, es_n0 in CODES:
@@ -319,7 +319,7 @@ class qa_bbframe(unittest.TestCase):
             self.assertEqual([i for i, _ in qa_support.tags_of(tags, "bch_valid")], at)
             self.assertEqual(qa_support.tags_of(tags, "bbframe_length"), [])
 
-    def test_AcmFrames_GivePacketsOutsideLostFrame(self):
+    def test_AcmFrames_YieldPacketsOutsideLostFrame(self):
         """With frames of several codes, of which one is replaced by noise, all packets outside that
         frame are decoded and reassembled."""
         codes = [("dvbs2", "short", "1/4"), ("dvbs2", "normal", "8/9"),
@@ -400,7 +400,7 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual((last["event"], last["frame_count"], last["generic_frame_count"]),
                          ("ended", 3, 3))
 
-    def test_BbframesFromBchDecoder_GivePackets(self):
+    def test_BbframesFromBchDecoder_YieldPackets(self):
         """bch_decoder corrects 12 wrong bits per frame from gr-dtv's encoder, and more than 200 of
         300 packets follow without errors."""
         code = ("dvbs2", "normal", "3/4")

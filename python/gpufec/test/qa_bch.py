@@ -84,7 +84,7 @@ class qa_bch(unittest.TestCase):
                                           for i, e in enumerate((0, 3, 8))])
         self.assertEqual(count, 21 + 23 + 7 + 9 + 15)
 
-    def test_PackedAndUnpackedItems_GiveSameBits(self):
+    def test_PackedAndUnpackedItems_YieldSameBits(self):
         """Packed and unpacked input and output agree, even for medium frames of S2X, whose K_bch is
         not a multiple of 8."""
         for code in ("dvbs2", "short", "8/9"), ("dvbs2x", "vl-snr medium", "1/5"):
@@ -128,7 +128,7 @@ class qa_bch(unittest.TestCase):
             self.assertEqual(decoder.error_count(), 1)
             self.assertEqual(decoder.corrected_bits(), 2)
 
-    def test_InputInChunks_GivesWholeFramesAndTags(self):
+    def test_InputInChunks_YieldsWholeFramesAndTags(self):
         code = ("dvbs2", "short", "1/4")
         n, k = lengths(code)
         bits = qa_support.random_bits(20 * k, 5)

@@ -166,7 +166,7 @@ class qa_bindings(unittest.TestCase):
             self.assertEqual(gpufec.find_conv_preset(name).polynomials, ours)
             self.assertEqual(gpufec.polynomials_from_gr_fec(theirs), ours)
 
-    def test_PolynomialsInGrFecNotation_GiveWarning(self):
+    def test_PolynomialsInGrFecNotation_CauseWarning(self):
         """A block accepts polynomials that look like gr-fec's notation, and logs a warning unless the
         polynomials are those of a known code."""
         for polynomials, doubted in (([109, 79], True), ([0o133, 0o171], False)):

@@ -97,7 +97,7 @@ class decoder_blocks:
                 self.assertIn("continues on the CPU without loss of data", logged[0])
 
     @unittest.skipUnless(support.SIMULATED, "there are no simulated devices")
-    def test_SmallOutputRequests_GiveFramesInParts(self):
+    def test_SmallOutputRequests_YieldFramesInParts(self):
         """If the scheduler requests fewer output items than a frame has, the block outputs frames
         in parts, with the same items and tags."""
         expected, tags = self.decode(self.block(backend="cpu"))
@@ -200,7 +200,7 @@ class decoder_blocks:
         source.end()
         graph.wait()
 
-    def test_RepeatedRuns_GiveSameOutput(self):
+    def test_RepeatedRuns_YieldSameOutput(self):
         block = self.block(backend="cpu", batch=3)
         first = self.decode(block)
         for _ in range(2):
@@ -248,7 +248,7 @@ class decoder_blocks:
 
     frame_count = 0 # number of frames in the items; a stream of bits has none
 
-    def test_NegatedItemsAndPositiveBit_GiveSameOutput(self):
+    def test_NegatedItemsAndPositiveBit_YieldSameOutput(self):
         """Negated values with the other positive_bit decode to the same bits or to negated LLRs."""
         expected = self.decode(self.block(backend="cpu"))
         self.items = self.other_sign(self.items)

@@ -113,7 +113,7 @@ class qa_dvbs(unittest.TestCase):
         self.assertGreaterEqual(len(numbers), minimum)
         self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
 
-    def test_FramesOfGrDtv_GiveSentPackets(self):
+    def test_FramesOfGrDtv_YieldSentPackets(self):
         bits = np.unpackbits(self.frames)
         for skipped, inverted in ((0, 0), (0, 1), (3, 0), (1637, 1)):
             with self.subTest(skipped=skipped, inverted=inverted):
@@ -176,7 +176,7 @@ class qa_dvbs(unittest.TestCase):
                              [(0, 0), (0, 100), (0, 300), (188, 304), (188 * 48, 10000)])
             self.assertEqual(len(qa_support.tags_of(out, "packet_len")), length_tag == "")
 
-    def test_SmallBuffers_GiveSamePackets(self):
+    def test_SmallBuffers_YieldSamePackets(self):
         _, expected, _ = deframe(self.frames)
         block = gpufec.dvbs_deframer()
         source = qa_support.array_source(self.frames, 700, 3)
@@ -192,7 +192,7 @@ class qa_dvbs(unittest.TestCase):
             self.assertEqual(block.packet_count(), expected)
             self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(0, -1)])
 
-    def test_WrongInput_GivesOneWarning(self):
+    def test_WrongInput_CausesOneWarning(self):
         random = np.random.default_rng(1)
         self.assertEqual(warnings_of(deframe, self.frames), [])
         for items, words in ((np.unpackbits(self.frames), "use packed_output=True"),
@@ -222,7 +222,7 @@ class qa_dvbs(unittest.TestCase):
                         self.assertEqual(state["preset"], "dvb_" + rate.replace("/", "_"))
                         self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(0, -1)])
 
-    def test_SameNoise_GivesAtLeastAsManyPacketsAsGrDtv(self):
+    def test_SameNoise_YieldsAtLeastAsManyPacketsAsGrDtv(self):
         """The phase and the rate are given to gr-dtv's receiver. Its hard decisions cost about 2
         dB."""
         minimum, more = 0, 0

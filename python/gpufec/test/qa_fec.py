@@ -49,7 +49,7 @@ class qa_fec(unittest.TestCase):
     def decoder(self, **parameters):
         return gpufec.fec_viterbi_decoder.make(FRAME, **parameters)
 
-    def test_DecoderBlocksOfGrFec_GiveBitsOfViterbiDecode(self):
+    def test_DecoderBlocksOfGrFec_YieldBitsOfViterbiDecode(self):
         """fec.decoder outputs the bits of viterbi_decode() for all 20 frames; fec.extended_decoder,
         with each kind of threading, does so for at least the first 18."""
         item = fec.get_decoder_input_item_size(self.decoder())

@@ -274,7 +274,7 @@ class qa_formats(unittest.TestCase):
         output, _ = gpufec.viterbi_decode(values, backend="cpu", **code)
         np.testing.assert_array_equal(output, np.packbits(bits))
 
-    def test_InputStreamsWithIssyAndDeletion_GiveTheirPackets(self):
+    def test_InputStreamsWithIssyAndDeletion_YieldTheirPackets(self):
         parameters = evaluated(f"dict({in_code(next(iter(table('BBFRAMEs').values()))[1])})")
         _, k = lengths(("dvbs2", parameters["frame_size"], parameters["rate"]))
         random = np.random.default_rng(8)

@@ -230,7 +230,7 @@ class qa_headers(unittest.TestCase):
         self.assertEqual(names, {b.name for b in self.blocks})
         self.assertLessEqual(set(BY_HAND), set(gpufec.arrays.__all__))
 
-    def test_Sample_IsParsed(self):
+    def test_SampleHeader_IsParsedToDocstrings(self):
         found = headers.parse(SAMPLE)
         self.assertEqual(list(found), ["sample", "other"])
         sample = found["sample"]
@@ -256,7 +256,7 @@ class qa_headers(unittest.TestCase):
         self.assertEqual((n.type, n.default, name.type, name.python_default),
                          ("unsigned", None, "const std::string&", "a, b"))
 
-    def test_SampleOfOptions_BecomeParameters(self):
+    def test_MembersOfOptionsStruct_BecomeParameters(self):
         found = headers.parse(SAMPLE_OPTIONS)
         make = found["sample"].members["make"]
         headers.expand_options(make, found)

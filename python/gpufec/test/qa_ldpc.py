@@ -213,7 +213,7 @@ class qa_ldpc(unittest.TestCase):
             expected = np.packbits(coded) if packed_output else coded
             self.assertTrue(np.array_equal(items, expected))
 
-    def test_InputInChunks_GivesWholeFrames(self):
+    def test_InputInChunks_YieldsWholeFrames(self):
         bits = qa_support.random_bits(5 * 14400, 2)
         llr = clean(encode(bits, frame_size="short", rate="8/9"))
         decoder = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu",
@@ -489,7 +489,7 @@ class qa_ldpc(unittest.TestCase):
                     self.assertEqual(sorted(qa_support.tags_of(found, "bit")), [
                         (i // 4 if packed else i, i) for i in range(len(bits))])
 
-    def test_MessagePositions_OfNamedCodesFollowTheRule(self):
+    def test_MessagePositionsOfNamedCode_FollowParameter(self):
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)
             file.flush()

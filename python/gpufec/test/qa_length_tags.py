@@ -378,7 +378,7 @@ class qa_length_tags(unittest.TestCase):
                 self.check(case, items, tags, expected, lost, largest, seed)
 
     @each_case
-    def test_BadTags_GiveOneWarningEach(self, case):
+    def test_BadTags_CauseOneWarningEach(self, case):
         kinds = ("not a multiple of", "inside a", "several length tags", "outside ")
         items, tags, _, _ = self.storm(case, 3)
         lines = []
@@ -390,7 +390,7 @@ class qa_length_tags(unittest.TestCase):
             self.assertTrue(1 <= count <= 2 if kind == "inside a" else count == 1,
                             (kind, lines))
 
-    def test_RightTags_GiveNoWarning(self):
+    def test_RightTags_CauseNoWarning(self):
         lines = []
         with support.output_of_process(lines):
             for case in self.cases:

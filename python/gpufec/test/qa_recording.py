@@ -38,12 +38,12 @@ class qa_recording(unittest.TestCase):
         runs, = recording_pdus.compare_all(RECORDING, [(noise_db, 0)])
         return [set(frames) for frames in runs]
 
-    def test_Recording_GivesFramesOfGrSatellites(self):
+    def test_Recording_YieldsFramesOfGrSatellites(self):
         theirs, *ours = self.frames(None)
         self.assertGreaterEqual(len(theirs), 14)
         self.assertEqual(ours, [theirs] * 3)
 
-    def test_NoisyRecording_GivesFramesOfGrSatellites(self):
+    def test_NoisyRecording_YieldsFramesOfGrSatellites(self):
         for noise_db in -6.0, -4.5, -3.0:
             with self.subTest(noise_db=noise_db):
                 theirs, *ours = self.frames(noise_db)

@@ -150,7 +150,7 @@ class qa_reed_solomon(unittest.TestCase):
         self.assertEqual(decoder.failed_count(), 60)
         np.testing.assert_array_equal(items, received[:, :376].ravel())
 
-    def test_Threads_DoNotChangeTheOutput(self):
+    def test_SeveralThreads_YieldSameOutput(self):
         messages = random_bytes(2000 * 188, 13)
         counts = np.random.default_rng(14).integers(0, 11, (2000, 1))
         received = damaged(gpufec.rs_encode(messages.reshape(2000, -1), "dvb"), 1, counts,

@@ -335,7 +335,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [(900, 1), (3015, 1)])
         self.assertEqual(decoder.skipped_frame_count(), 2)
 
-    def test_WrongEsN0_StillGivesWholeFrames(self):
+    def test_WrongEsN0_StillYieldsWholeFrames(self):
         """If the given Es/N0 is wrong by -10 or 10 dB, each frame still produces n bits, and
         ldpc_valid is true exactly if they are correct. With 12 dB less noise all are correct."""
         for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
@@ -400,7 +400,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(mixed, wrong[:4] + right[4:])
         self.assertNotEqual(right, wrong)
 
-    def test_Symbols_GiveBbframes(self):
+    def test_Symbols_YieldBbframes(self):
         """gpu_ldpc_dvbs2 decodes symbols to descrambled BBFRAMEs."""
         code = ("dvbs2", "normal", "3/4")
         bits = qa_support.random_bits(2 * 48408, 7)
@@ -418,7 +418,7 @@ class qa_symbols(unittest.TestCase):
         self.assertTrue(np.array_equal(items, np.packbits(bits)))
         self.assertEqual([v for _, v in qa_support.tags_of(tags, "bch_valid")], [True, True])
 
-    def test_ReceiverOfS2_GivesPackets(self):
+    def test_ReceiverOfS2_YieldsPackets(self):
         """dvbs2_fec_receiver decodes the symbols of gr-dtv's whole transmitter to packets."""
         packets = np.random.default_rng(11).integers(0, 256, (400, 188), np.uint8)
         packets[:, 0] = 0x47
@@ -464,7 +464,7 @@ class qa_symbols(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, text):
                 gpufec.dvbs2_fec_receiver(**wrong)
 
-    def test_ReceiverOfS2x_GivesPackets(self):
+    def test_ReceiverOfS2x_YieldsPackets(self):
         """dvbs2_fec_receiver receives packets of gr-dtv's whole transmitter, in each
         constellation."""
         modcods = [
@@ -515,7 +515,7 @@ class qa_symbols(unittest.TestCase):
                                   receiver.dropped_frame_count(),
                                   receiver.packet_error_count()), (0, 0, 0))
 
-    def test_ReceiverWithCodeTags_GivesContinuousPackets(self):
+    def test_ReceiverWithCodeTags_YieldsContinuousPackets(self):
         """Packets continue across frames of S2X and S2. Only the frame with an unknown MODCOD is
         lost."""
         modcods = [("8psk", "short", "26/45", dtv.MOD_8PSK), # the receiver's parameters name this one

@@ -353,7 +353,7 @@ class qa_verdicts(unittest.TestCase):
                     self.assertIn(mend, verdict)
                     self.assertIn(in_tool(mend), reports[0])
 
-    def test_WrongEsN0_GivesVerdict(self):
+    def test_WrongEsN0_CausesVerdict(self):
         values = noisy(transmit("8psk", "short", "3/4", 9, 1)[1], 10, 1)
         code = dict(frame_size="short", rate="3/4", constellation="8psk", soft_input="symbols",
                     esn0_db=-9)
@@ -409,7 +409,7 @@ class qa_verdicts(unittest.TestCase):
                 code, reports = by_tool("viterbi", values, lock)
                 self.assertEqual((code, len(reports)), (3, 1) if mend else (0, 0), reports)
 
-    def test_EmptyInput_GivesNoVerdict(self):
+    def test_EmptyInput_CausesNoVerdict(self):
         block = gpufec.gpu_viterbi_pbvd()
         self.assertTrue(np.isnan(block.channel_error_rate()))
         self.assertTrue(np.isnan(block.metric()))
@@ -470,7 +470,7 @@ class qa_verdicts(unittest.TestCase):
                         self.assertIn(level, logged[0])
                         self.assertIn(f"after {rest} of its {frame} items", logged[0])
 
-    def test_ArgumentsWithoutEffect_GiveWarning(self):
+    def test_ArgumentsWithoutEffect_CauseWarning(self):
         viterbi, ldpc, short = gpufec.viterbi_decode, gpufec.ldpc_decode, np.zeros(16200)
         for function, values, wrong, right in (
                 (viterbi, np.zeros(64, np.int8), dict(lock_constellation="qpsk"),
@@ -497,7 +497,7 @@ class qa_verdicts(unittest.TestCase):
                         self.assertIn(next(iter(wrong)), logged[0])
                         self.assertEqual(caught[0].filename, __file__)
 
-    def test_ParametersWithoutEffect_GiveWarning(self):
+    def test_ParametersWithoutEffect_CauseWarning(self):
         viterbi, ldpc = gpufec.gpu_viterbi_pbvd, gpufec.gpu_ldpc_dvbs2
         for block, wrong, right in (
                 (viterbi, dict(lock_constellation="qpsk"), dict(lock="auto")),
@@ -530,10 +530,10 @@ class qa_verdicts(unittest.TestCase):
             count += 1
         self.assertGreaterEqual(count, minimum)
 
-    def test_RightSoftValues_GiveNoVerdict(self):
+    def test_RightSoftValues_CauseNoVerdict(self):
         self.check_right(right_viterbi(), gpufec.viterbi_decode, 100)
 
-    def test_RightSymbols_GiveNoVerdict(self):
+    def test_RightSymbols_CauseNoVerdict(self):
         count = 0
         for name, values, arguments in right_symbols():
             with self.subTest(name):
@@ -542,7 +542,7 @@ class qa_verdicts(unittest.TestCase):
             count += 1
         self.assertGreaterEqual(count, 60)
 
-    def test_RightLlrs_GiveNoVerdict(self):
+    def test_RightLlrs_CauseNoVerdict(self):
         self.check_right(right_ldpc(), gpufec.ldpc_decode, 60)
 
 

@@ -57,7 +57,7 @@ class qa_ccsds(unittest.TestCase):
         for index in which:
             self.assertEqual(found.count(sent[index]), 1, f"frame {index}")
 
-    def test_EveryConvolutionalRate_GivesAllFrames(self):
+    def test_EveryConvolutionalRate_YieldsAllFrames(self):
         for convolutional, sigma in (("ccsds", 0.6), ("ccsds_2_3", 0.45), ("ccsds_3_4", 0.4),
                                      ("ccsds_5_6", 0.35), ("ccsds_7_8", 0.3)):
             for soft_input in ("int8", "float", "uint8"):
@@ -75,7 +75,7 @@ class qa_ccsds(unittest.TestCase):
                     states = [state for _, state in support.tags_of(tags, "ccsds_frame")]
                     self.assertGreater(max(s["channel_error_rate"] for s in states), 0.0004)
 
-    def test_FormatsWithoutConvolutionalCode_GiveAllFrames(self):
+    def test_FormatsWithoutConvolutionalCode_YieldAllFrames(self):
         for code, frame_bytes, interleaving, randomiser in (
                 ("none", 300, 1, "long"), ("ccsds-239", 478, 2, "short"),
                 ("ccsds-223-conventional", 114, 1, "none"),
@@ -104,7 +104,7 @@ class qa_ccsds(unittest.TestCase):
                     self.assertEqual("corrected" in state, code != "none")
                     self.assertNotIn("channel_error_rate", state)
 
-    def test_PackedBitsAtAnyPhase_GiveAllFrames(self):
+    def test_PackedBitsAtAnyPhase_YieldAllFrames(self):
         """ccsds_deframer finds frames in packed bits at any bit phase."""
         for before in range(9):
             frames, bits = signals.transmit(4, 223, 5, before=before)
@@ -113,7 +113,7 @@ class qa_ccsds(unittest.TestCase):
             self.assertEqual([offset for offset, _ in support.tags_of(tags, "packet_len")],
                              [0, 223, 446, 669])
 
-    def test_RotatedAndReflectedSymbols_GiveAllFrames(self):
+    def test_RotatedAndReflectedSymbols_YieldAllFrames(self):
         """Each rotation and reflection of QPSK, and split pairs of OQPSK, are resolved with and
         without a convolutional code."""
         for convolutional in ("ccsds", "none"):
@@ -132,7 +132,7 @@ class qa_ccsds(unittest.TestCase):
                             # The last bits may be lost with the last incomplete pair.
                             self.assert_contains(out, frames, range(11))
 
-    def test_LdpcCodes_GiveAllFramesAfterSignChange(self):
+    def test_LdpcCodes_YieldAllFramesAfterSignChange(self):
         for code, esn0_db in (("c2", 3.9), ("ar4ja-1024-1/2", 0.0), ("ar4ja-4096-2/3", 1.5),
                               ("ar4ja-1024-4/5", 3.5)):
             for soft_input in ("int8", "float"):
@@ -329,7 +329,7 @@ class qa_ccsds(unittest.TestCase):
         events = [pmt.to_python(m)["event"] for m in status]
         self.assertEqual(events.count("verdict"), 1)
 
-    def test_NoiseAndConstants_GiveNoFrames(self):
+    def test_NoiseAndConstants_YieldNoFrames(self):
         noise = np.random.default_rng(14).normal(0, 40, 2000000).clip(-127, 127).astype(np.int8)
         for parameters in (dict(), dict(convolutional="none"),
                            dict(convolutional="none", code="none", frame_bytes=100),

@@ -69,7 +69,7 @@ def convolutional(bits):
 
 @unittest.skipIf(satellites is None, "gr-satellites is not installed")
 class qa_ccsds_encoders(unittest.TestCase):
-    def test_EncodedFrames_EqualOwnAndDecode(self):
+    def test_FramesOfOtherEncoders_EqualOwnAndAreDecoded(self):
         for name, dual in (("ccsds-223", True), ("ccsds-223-conventional", False)):
             for interleaving in (1, 2, 5, 8):
                 with self.subTest(name, interleaving=interleaving):

@@ -342,7 +342,7 @@ class qa_grc(qa_grc_case.grc_case):
                 count += 1
         self.assertGreater(count, 12)
 
-    def test_Bounds_AreThoseOfEveryBlock(self):
+    def test_SharedFields_AreValidUpToTheirBounds(self):
         """Fields that several blocks share are valid at their bounds, and invalid beyond."""
         bounds = {"slots": ("1 16", "0 17"), "threads": ("1 256", "0 257"), "batch": ("0", "-1"),
                   "max_latency_ms": ("0", "-1 float('inf')"), "device": ("0", "-1"),
@@ -365,7 +365,7 @@ class qa_grc(qa_grc_case.grc_case):
                 block.params[field].set_value(before)
         self.assertGreater(count, 80)
 
-    def test_FrameItems_CountWithLengthTagsOnly(self):
+    def test_FrameItemsInStreamMode_BecomeZero(self):
         for mode, expected in (("framed", "210"), ("stream", "0")):
             _, block = self.sync_graph({}, mode=mode, frame_items="210")
             self.assertEqual(self.arguments(block)["frame_items"], expected)

@@ -183,7 +183,7 @@ class qa_typos(unittest.TestCase):
         self.assertEqual(gpufec.gpu_viterbi_pbvd(7, [0o171, 0o133]).batch() > 0, True)
         self.assertTrue(gpufec.gpu_viterbi_pbvd.__init__.__doc__.startswith("__init__(self"))
 
-    def test_UnpackedBitsInPackedArgument_GiveWarning(self):
+    def test_UnpackedBitsInPackedArgument_CauseWarning(self):
         bits = gpufec.random_bits(32400)
         counter = np.zeros(4050, np.uint8)
         counter[-1] = 1

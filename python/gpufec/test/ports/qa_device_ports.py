@@ -180,7 +180,7 @@ class qa_device_ports(unittest.TestCase):
                              codebook=SMALL_BOOK, output=output, p_insert=0.02, p_delete=0.02,
                              **SMALL)
 
-    def test_StreamThatEndsInAFrame_GivesItsWholeFrames(self):
+    def test_StreamThatEndsInAFrame_YieldsItsWholeFrames(self):
         values = llrs(5)[:-100]
         self.compare(gpufec.gpu_ldpc_dvbs2, lambda: support.vector_source(values),
                      frame_size="short", rate="8/9")
@@ -299,7 +299,7 @@ class qa_device_ports(unittest.TestCase):
         self.assertTrue(any("decoding ends because of an error: simulated device 0 failed" in line
                             for line in lines), lines)
 
-    def test_InputInAnotherFormat_GivesVerdict(self):
+    def test_InputInAnotherFormat_CausesVerdict(self):
         """The verdict is based on the first items although they are in device memory."""
         coded = support.encode(support.random_bits(300000, 1))
         values = support.soft_values(coded, "uint8", 0.5, 1)
@@ -327,7 +327,7 @@ class qa_device_ports(unittest.TestCase):
         graph.wait()
         self.assertEqual(len(sink.data()), 8 * 1800)
 
-    def test_TwoBlocksInARow_ShareABuffer(self):
+    def test_TwoBlocksInSeries_ShareABuffer(self):
         """Output in device memory is the input of the next block."""
         values = llrs(20)
 

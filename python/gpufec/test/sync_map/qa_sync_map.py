@@ -126,7 +126,7 @@ class qa_sync_map(unittest.TestCase):
                      decoder(1e-3, book, code), dtype=np.int16)
         np.testing.assert_array_equal(out, symbols)
 
-    def test_FormsPrecisionsAndFormats_GiveSamePosteriors(self):
+    def test_FormsPrecisionsAndFormats_YieldSamePosteriors(self):
         _, frames = small_frames(30, 0.03)
         out, _ = run(framed_source(frames), decoder(0.03, output="posteriors",
                                                     precision="double"), dtype=np.float32)
@@ -166,7 +166,7 @@ class qa_sync_map(unittest.TestCase):
                 gpufec.gpu_sync_map(SMALL_BOOK, **SMALL, backend="cuda", form="corridor",
                                     receiver="lattice")
 
-    def test_BoundaryPriors_GiveWeightedMean(self):
+    def test_BoundaryPriors_YieldWeightedMean(self):
         """With priors of the drifts at frame boundaries, the posteriors are the weighted mean of
         the posteriors for each drift."""
         _, frames = small_frames(20, 0.05)
@@ -319,7 +319,7 @@ class qa_sync_map(unittest.TestCase):
                 out, _ = run(framed_source(frames), decoder(book=book))
                 np.testing.assert_array_equal(out, expected)
 
-    def test_NamesDefaultsAndDocstrings_AreAsExpected(self):
+    def test_Bindings_HaveExpectedNamesDefaultsAndDocstrings(self):
         decoder_defaults = dict(
             q=32, n=10, frame_symbols=210, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0,
             mode="framed", length_tag="packet_len", soft_input="hard", output="symbols",

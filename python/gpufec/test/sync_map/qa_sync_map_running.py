@@ -29,7 +29,7 @@ def wait_until(condition):
 
 class qa_sync_map_running(unittest.TestCase):
 
-    def test_SeveralDevices_GiveSameSymbols(self):
+    def test_SeveralDevices_YieldSameSymbols(self):
         if support.cuda_missing():
             self.skipTest(support.cuda_missing())
         _, frames = small_frames(60)
@@ -166,7 +166,7 @@ class qa_sync_map_running(unittest.TestCase):
                             for k in kept]
                 np.testing.assert_array_equal(out, np.concatenate(expected or [[]]))
 
-    def test_InputInChunks_GivesSameSymbols(self):
+    def test_InputInChunks_YieldsSameSymbols(self):
         _, frames = small_frames(100)
         expected, _ = run(framed_source(frames), decoder(batch=7))
         tags = [(int(o), pmt.mp(KEY), pmt.from_long(len(f))) for o, f in

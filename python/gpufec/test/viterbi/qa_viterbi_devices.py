@@ -240,7 +240,7 @@ class qa_viterbi_devices(unittest.TestCase):
         np.testing.assert_array_equal(output, decode("cpu"))
         self.assertFalse(any("is copied" in line for line in lines), lines)
 
-    def test_SeveralDevices_GiveSameBits(self):
+    def test_SeveralDevices_YieldSameBits(self):
         count = device_count()
         expected, _ = support.decode(self.items, **self.small)
         for devices in ([0], list(range(count)), [count - 1, 0], [0] * 3):

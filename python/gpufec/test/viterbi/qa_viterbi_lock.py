@@ -206,7 +206,7 @@ class qa_viterbi_lock(unittest.TestCase):
         self.assertGreaterEqual(len(output) * 2 + block.dropped(),
                                 len(items) - 1000 * (1 + len(tagged)))
 
-    def test_NoiseAndConstants_GiveNoLock(self):
+    def test_NoiseAndConstants_YieldNoLock(self):
         rng = np.random.default_rng(13)
         for items in (np.clip(rng.normal(0, 1, 300000) * 32, -127, 127).astype(np.int8),
                       np.full(300000, 17, np.int8), np.zeros(300000, np.int8)):

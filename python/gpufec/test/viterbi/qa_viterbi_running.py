@@ -68,7 +68,7 @@ class qa_viterbi_running(unittest.TestCase):
         self.bits = support.random_bits(20000, 1)
         self.items = support.soft_values(support.encode(self.bits))
 
-    def test_RepeatedRuns_GiveSameOutput(self):
+    def test_RepeatedRuns_YieldSameOutput(self):
         source = support.vector_source(self.items)
         sink = blocks.vector_sink_b()
         graph = gr.top_block()

@@ -50,27 +50,27 @@ class qa_viterbi_stream(unittest.TestCase):
                         self.assertEqual(len(output), count)
                     np.testing.assert_array_equal(output[:certain], bits[:certain])
 
-    def test_EveryLengthUpToThreeBatches_GivesAllBits(self):
+    def test_EveryLengthUpToThreeBatches_YieldsAllBits(self):
         self.check_counts(range(0, 3 * 64 + 3), decode_length=32, overlap=42, batch=1)
 
-    def test_LengthsAroundBatches_GiveAllBits(self):
+    def test_LengthsAroundBatches_YieldAllBits(self):
         self.check_counts([0, 1, 2, 3, 5, 127, 128, 251, 254, 255, 256, 257, 258, 339, 340,
                            341, 509, 512, 521, 640, 641, 643, 768, 769], **SMALL)
 
-    def test_PuncturedLengths_GiveAllBits(self):
+    def test_PuncturedLengths_YieldAllBits(self):
         self.check_counts(list(range(0, 12)) + [170, 171, 172, 173, 499, 511, 512, 513],
                           puncturing=PUNCTURED, **SMALL)
         self.check_counts(list(range(0, 17)) + [293, 439, 440, 441, 443],
                           puncturing=support.CCSDS_7_8, **SMALL)
 
-    def test_LengthsInEveryFormat_GiveAllBits(self):
+    def test_LengthsInEveryFormat_YieldAllBits(self):
         lengths = [0, 1, 2, 3, 4, 61, 255, 256, 257, 511, 512, 513, 769]
         for soft_input in ("float", "packed4", "uint8"):
             for puncturing in ("", PUNCTURED):
                 with self.subTest(soft_input, puncturing=puncturing):
                     self.check_counts(lengths, puncturing, soft_input, **SMALL)
 
-    def test_LengthsAroundDefaultBatch_GiveAllBits(self):
+    def test_LengthsAroundDefaultBatch_YieldAllBits(self):
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu")
         batch = 2 * decoder.batch() * decoder.decode_length()
         self.check_counts([batch - 1, batch, 2 * batch + 1, 3 * batch - 17])
@@ -85,7 +85,7 @@ class qa_viterbi_stream(unittest.TestCase):
                 self.assertEqual(len(output), len(bits))
                 np.testing.assert_array_equal(output[:3900], bits[:3900])
 
-    def test_ChunksAndBatches_GiveSameOutput(self):
+    def test_ChunksAndBatches_YieldSameOutput(self):
         bits = support.random_bits(6000, 3)
         coded = support.encode(bits, puncturing=PUNCTURED)
         items = support.soft_values(coded, sigma=0.8, seed=3)
