@@ -135,7 +135,7 @@ class qa_decode_ldpc(unittest.TestCase):
 
     def test_Pace_CountsInformationBits(self):
         """Four LDPC frames of 3240 bits at 16.2 kb/s take about 0.8 s, whether messages, codewords
-        or LLRs are written. Four BCH frames of 32208 bits at 161.04 kb/s take this time too."""
+        or LLRs are written. Four BCH frames of 32208 bits at 161.04 kb/s also take about 0.8 s."""
         for output, size in (("message", 405), ("codeword", 2025), ("llr", 16200)):
             decoded = check_pace(self, 0.8, "decode", "ldpc", "--backend", "cpu", "--frame-size",
                                  "short", "--rate", "1/4", "--pace", "16200", "--output", output,
