@@ -31,7 +31,7 @@ struct command {
 
 const std::vector<command> commands{
     { "info",
-      "list devices, presets, LDPC codes and chosen defaults",
+      "list devices, presets, LDPC codes and automatic parameters",
       nullptr,
       nullptr,
       info },

@@ -25,8 +25,9 @@ namespace gr::gpufec {
 namespace po = boost::program_options;
 
 const char* const exit_status_text =
-    "Exit status: 0 done, 1 failed, 2 wrong usage; decode: 3 if the input does not\n"
-    "fit the code and the format; ber: 129, 130 or 143 if interrupted.\n";
+    "Exit status: 0 after success, 1 after an error, 2 if the command line is wrong,\n"
+    "3 if the input of decode does not fit the code and the format, and 129, 130 or\n"
+    "143 if a signal interrupted ber.\n";
 
 void refuse_option(const std::string& name,
                    const std::string& value,

@@ -181,12 +181,13 @@ std::string title_of(const sync_code& code, const option_values& values)
 
 // ---- the decoder as a stream ----
 
-//! A function that returns the received length of the next frame in items; nothing after
-//! the last frame.
+//! A function that returns the received length in items of the next frame, or
+//! std::nullopt after the last frame.
 using frame_lengths = std::function<std::optional<std::size_t>()>;
 
-// Returns the lengths in a file of numbers separated by white space. The file is read
-// only as far as lengths are needed.
+// Returns a function that reads the next length from the file \p path, which has numbers
+// separated by white space. The function throws a usage_error if the next word is not a
+// number below 1e9.
 frame_lengths lengths_of(const std::string& path)
 {
     const auto file = std::make_shared<std::ifstream>(path);
@@ -212,9 +213,8 @@ frame_lengths lengths_of(const std::string& path)
     };
 }
 
-// A decoder of frames. In framed mode, --lengths has the length of each frame; in
-// stream mode the decoder finds the frames. \tparam Decoder sync_decoder or
-// sync_reads_decoder
+// A decoder that counts frames, failures and missing items. \tparam Decoder sync_decoder
+// or sync_reads_decoder
 template <class Decoder>
 class sync_stream : public frame_adapter<Decoder>
 {
@@ -415,8 +415,8 @@ private:
         return n;
     }
 
-    // Reads the remaining lengths of --lengths, but at most a million. Returns the number
-    // of lengths without a frame in the input.
+    // Returns the number of lengths in --lengths that have no frame in the input, at most
+    // a million.
     std::uint64_t missing_lengths()
     {
         std::uint64_t count = 0;
@@ -432,13 +432,12 @@ private:
                  d_frame_end = 0; // stream mode: number of items pushed, and index of the
                                   // item after the last frame
     const unsigned d_reads;
-    std::uint64_t d_pushed = 0; // reads pushed so far, d_reads per frame
+    std::uint64_t d_pushed = 0; // number of reads pushed, d_reads per frame
     const frame_lengths d_next_length;
     std::optional<std::size_t> d_length; // length of the current frame, if any
     std::vector<std::byte> d_gathered;
     bool d_ended = false, d_finished = false;
-    std::vector<std::uint8_t>
-        d_rest; // output of a frame; its first d_emitted bytes were pulled
+    std::vector<std::uint8_t> d_rest; // output of a frame; d_emitted bytes were pulled
     std::size_t d_emitted = 0;
     std::uint64_t d_frames = 0, d_invalid = 0, d_unlocked = 0, d_loose = 0;
 };

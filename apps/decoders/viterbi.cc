@@ -153,8 +153,8 @@ stream_rates rates_of(const viterbi_options& o, bool unpacked)
              o.lock == "auto" ? 0 : std::size_t(frame_items) };
 }
 
-// The channel's bit error rate: the mean over batches, weighted by the stages that were
-// re-encoded.
+// The channel's bit error rate, averaged over batches. The weight of a batch is the
+// number of its re-encoded stages.
 class channel_estimate
 {
 public:
@@ -166,8 +166,8 @@ public:
         d_open = true;
         d_last = s;
     }
-    //! Ends the last batch at bit \p end. The weight of a batch depends on its length,
-    //! which is known only when the next batch begins.
+    //! Adds the last batch, which ends at bit \p end, to the mean. The batch is not added
+    //! earlier, because its weight depends on its length.
     void close(std::uint64_t end)
     {
         if (d_open) {
