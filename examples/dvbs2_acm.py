@@ -81,7 +81,8 @@ class framer:
 
 
 def modulated(frame, constellation, rate):
-    """Encodes and modulates a BBFRAME with gr-dtv. Returns the complex symbols of a short frame."""
+    """Encodes and modulates `frame`, a BBFRAME, with gr-dtv. Returns the complex symbols of a short
+    frame."""
     code = getattr(dtv, "C" + rate.replace("/", "_"))
     size, modulation = dtv.FECFRAME_SHORT, getattr(dtv, "MOD_" + constellation)
     sink = blocks.vector_sink_c()

@@ -44,8 +44,8 @@ COLUMN_WEIGHT, ROW_WEIGHT = 3, 6 # an LDPC code of rate 1/2
 
 
 def gallager_code(bits, random):
-    """Returns the bits of each check of a random regular LDPC code, as an array of shape (checks,
-    ROW_WEIGHT)."""
+    """Returns the bits of each check of a random regular LDPC code with `bits` bits, as an array of
+    shape (checks, ROW_WEIGHT)."""
     sockets = random.permutation(np.repeat(np.arange(bits), COLUMN_WEIGHT))
     rows = sockets.reshape(-1, ROW_WEIGHT)
     while True:

@@ -56,7 +56,8 @@ def sizes_and_rates(standard, make=None):
 
 @functools.lru_cache(None)
 def modcods(standard, size, constellation):
-    """Returns the rates of the MODCODs with a constellation, those of DVB-S2 first."""
+    """Returns the rates of those MODCODs of a standard and frame size that have `constellation`,
+    with the rates of DVB-S2 first."""
     decoder, found = None, []
     for rate in CODES.rates(standard, size):
         if decoder is None:
@@ -201,8 +202,8 @@ def is_offered(size, rate):
 
 
 def rate_options(standards, make):
-    """Returns the rates with their labels. The rates of DVB-S2 normal come first, and their labels
-    name no standard."""
+    """Returns a dictionary of the rates of `standards` and their labels. The rates of DVB-S2 normal
+    come first, and their labels name no standard."""
     options = {rate: rate for rate in sizes_and_rates("dvbs2", make)["normal"]}
     places = {}
     for standard, title in standards.items():

@@ -36,7 +36,7 @@ def of_symbols(report):
 
 
 def names_of(report):
-    """Returns descriptions of the code and of the decoder of a report."""
+    """Returns descriptions of the code and of the decoder of `report`."""
     options, backend = report["options"], report["decoder"]["backend"]
     if of_symbols(report):
         return (f"{options['codebook']}, n={options['n']} q={options['q']} "
@@ -193,15 +193,16 @@ def plot(reports, labels, png, theory="each", title=None, kind=None):
 
 
 def check(png):
-    """Ends the program with an error if the format of a picture's name is not supported."""
+    """Ends the program with an error if Matplotlib does not support the format of `png`, a file
+    name."""
     kinds = pyplot.figure().canvas.get_supported_filetypes()
     if format_of(png) not in kinds:
         sys.exit(f"plot_ber.py: {png}: allowed are names that end in {', '.join(sorted(kinds))}")
 
 
 def read(path):
-    """Returns a report of gpufec ber; ends the program if the file is not a report or has no
-    points."""
+    """Returns the report in the JSON file `path`. Ends the program if the file is not a report of
+    gpufec ber, or has no points."""
     with open(path, encoding="utf-8") as file:
         try:
             report = json.load(file)

@@ -18,8 +18,9 @@ from gpufec_tool import PROGRESS, main, run, terminal
 
 
 def check_channel(test, decoder):
-    """Checks that --channel selects where noise is made, that the results are equal, and that a
-    device is refused with options that it does not support."""
+    """Checks that --channel selects the place of the channel simulation of `decoder`, that the host
+    and the device have equal results, and that a device is refused with options that it does not
+    support."""
     size = {"viterbi": ["--max-bits", "2e5"],
             "ldpc": ["--frame-size", "short", "--max-frames", "30"]}[decoder]
     call = ["ber", decoder, *size, "--range", "1", "--json", "-"]
@@ -46,7 +47,8 @@ def check_channel(test, decoder):
 
 
 def check_plot(test, decoder, *arguments):
-    """Checks that `ber` prints a table and draws a picture."""
+    """Checks that gpufec ber, with `decoder` and `arguments`, prints a table and writes a PNG
+    file."""
     with tempfile.TemporaryDirectory() as folder:
         png = os.path.join(folder, "ber.png")
         result = run("ber", decoder, "--backend", "cpu", *arguments, "--plot", png)

@@ -52,7 +52,8 @@ class qa_decode_sync(unittest.TestCase):
                    **keywords)
 
     def check(self, decoded):
-        """Checks that only symbols near the deletion and the insertion are wrong."""
+        """Checks that only those symbols in `decoded` are wrong that are near the deletion or the
+        insertion."""
         self.assertEqual(len(decoded), len(self.sent))
         wrong = [i for i, (a, b) in enumerate(zip(decoded, self.sent)) if a != b]
         self.assertTrue(all(abs(i - 68) <= 2 or abs(i - 106) <= 2 for i in wrong), wrong)

@@ -32,7 +32,7 @@ class qa_encode(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def coded(self, decoder, *options, data=None):
-        """Returns the output of gpufec encode."""
+        """Returns the output of gpufec encode for `data`; None: self.data."""
         result = run("encode", decoder, *options, "-", "-",
                      input=self.data if data is None else data)
         self.assertEqual((result.returncode, result.stderr), (0, b""), options)

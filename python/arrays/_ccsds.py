@@ -24,7 +24,7 @@ class ccsds_status:
 
 
 def _to_int8(values, soft_input, scale):
-    """Converts soft values to int8; scale is the number of int8 steps per unit of floats."""
+    """Converts soft values to int8; `scale` is the number of int8 steps per unit of floats."""
     if soft_input == "int8":
         return values
     if soft_input == "uint8":

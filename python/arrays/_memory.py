@@ -13,8 +13,8 @@ from ._arguments import integer, refuse
 
 
 def _check_numpy(version, pybind11):
-    """Refuses NumPy 2 if the bindings were built with a pybind11 before 2.12, which reads the
-    strides of NumPy 2's arrays as 0."""
+    """Refuses NumPy 2 if the bindings were built with a version of pybind11 below 2.12, which reads
+    the strides of NumPy 2's arrays as 0. `pybind11` is that version as a sequence of numbers."""
     if int(version.split(".")[0]) >= 2 and pybind11 < (2, 12):
         raise ImportError(f"gpufec was built with pybind11 {'.'.join(map(str, pybind11))}, and "
                           f"NumPy is {version}: NumPy 2 needs a build with pybind11 2.12 or "
@@ -260,7 +260,8 @@ def _device_view(name, array):
 
 
 def refuse_mask(name, array):
-    """Refuses a masked array, whose mask would be lost."""
+    """Refuses `array`, which errors call `name`, if it is masked, because the mask would be
+    lost."""
     if isinstance(array, np.ma.MaskedArray):
         refuse(name, "a masked array", "arrays without a mask (.filled(0) puts zeros in "
                "place of masked entries; a soft value of 0 is an erasure)")

@@ -70,7 +70,7 @@ class sync_decoder(_Streaming):
         return self._decoders[key]
 
     def _shape(self, frames):
-        """Returns the shape and type of the output for a number of frames."""
+        """Returns the shape and the type of the output for `frames` frames."""
         if self._output == "symbols":
             return (frames, self._symbols), np.uint8 if self._q <= 256 else np.int16
         last = self._q.bit_length() - 1 if self._output == "llr" else self._q
@@ -197,7 +197,8 @@ def _of_likelihoods(view, alphabet):
 
 
 def _frames_of(view, lengths, reads):
-    """Returns the index of the first item and the number of items of each read of each frame."""
+    """Returns the index of the first item and the number of items of each read of each frame in
+    `view`. `lengths` has the numbers of items; None: each row is a whole read."""
     if view.ndim not in (1, 2):
         refuse("received", f"of {view.ndim} dimensions", "1 and 2")
     if lengths is None:

@@ -152,7 +152,7 @@ _ANSWER_S = 5 # seconds within which the scheduler must answer
 
 
 def _threads(client):
-    """Returns the number of tasks that the workers run at the same time."""
+    """Returns the number of tasks that the workers of `client` run at the same time."""
     return max(1, sum(client.nthreads().values()))
 
 
@@ -342,8 +342,9 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
 
 
 def _check_simulation(decoder, code, points, seed, task_size):
-    """Simulates one frame or bit for each point on the client, so that wrong arguments raise errors
-    before any task starts. Returns the task size."""
+    """Simulates one frame or bit for each entry of `points` on the client, so that wrong arguments
+    raise errors before any task starts. Returns the task size: `task_size`, or the default in place
+    of 0."""
     if isinstance(points, str) or not isinstance(points, collections.abc.Collection):
         raise ValueError(f"points is {points!r}: allowed are sequences of numbers")
     size = task_size or _size_of_task(decoder, code)
@@ -528,7 +529,7 @@ def _value(option, text, kind):
 
 
 def _range(text):
-    """Returns the numbers in a comma separated list of numbers and ranges A:STEP:B."""
+    """Returns the numbers in `text`, a comma separated list of numbers and ranges A:STEP:B."""
     points = []
     for part in text.split(","):
         ends = [_value("--range", x, 0.0) for x in part.split(":")]

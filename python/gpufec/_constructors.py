@@ -51,7 +51,8 @@ def _parsed(doc):
 
 
 def _check(signature, types, given):
-    """Raises an error for the first argument whose type does not fit its parameter."""
+    """Raises an error for the first argument in `given`, a dictionary of names and values, whose
+    type does not fit its parameter."""
     for name, value in given.items():
         type_name = types[name]
         if type_name.startswith("Optional[") and value is not None:
@@ -67,9 +68,9 @@ def _check(signature, types, given):
 
 
 def explain(bound):
-    """Wraps the constructor of a class that pybind11 has bound. If pybind11 refuses arguments, the
-    wrapper raises a TypeError that names the wrong argument, or pybind11's error if it finds no
-    wrong argument."""
+    """Wraps the constructor of `bound`, a class that pybind11 has bound. If pybind11 refuses the
+    arguments, the wrapper raises a TypeError that names the wrong argument, or pybind11's error if
+    it finds no wrong argument."""
     make = bound.__init__
     signature, types = _parsed(make.__doc__)
 

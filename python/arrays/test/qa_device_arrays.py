@@ -40,8 +40,8 @@ def pinned(array):
 @unittest.skipUnless(DEVICES, "there is no CUDA device")
 class qa_device_arrays(unittest.TestCase):
     def same(self, decode, values, **code):
-        """Checks that the GPU decodes an array, in each kind of memory, to the result of the
-        CPU."""
+        """Checks that `decode` returns the CPU's result for `values` in each kind of memory on the
+        GPU."""
         expected, expected_status = decode(values, backend="cpu", **code)
         for where, given in (("device", gpufec.to_device(values)), ("pinned", pinned(values)),
                              ("ordinary", values)):

@@ -58,7 +58,7 @@ class Cluster:
                           self.folder.name)
 
     def kill(self, number):
-        """Kills worker 1 or 2, or the scheduler (0), with SIGKILL."""
+        """Kills worker `number`, 1 or 2, or the scheduler (0), with SIGKILL."""
         self.processes[number].send_signal(signal.SIGKILL)
         self.processes[number].wait()
 
@@ -77,8 +77,9 @@ CHANNEL = 0x5bf03635 # the seed of a simulation XOR CHANNEL is the seed of its n
 
 
 def whole_viterbi(point, seed, first, count, size, **code):
-    """Returns the sent and the decoded bits of tasks first to first + count − 1, simulated in one
-    call. Successive tasks have successive parts of one data sequence and of one noise sequence."""
+    """Simulates tasks `first` to `first` + `count` − 1 in one call. Returns the sent and the
+    decoded bits. Successive tasks have successive parts of one data sequence and of one noise
+    sequence."""
     options = dict(packed_input=False, packed_output=False)
     if "frame_bits" in code:
         shape = (count * size, code["frame_bits"])
@@ -110,7 +111,7 @@ def whole_sync(point, seed, first, count, size, **code):
 
 
 def expected_counts(decoder, points, min_errors, size, seed=1, **code):
-    """Returns the counts that error_rates() must return, computed without distributed.py."""
+    """Computes the counts that error_rates() must return for `points`, without distributed.py."""
     found = []
     for point in points:
         whole = whole_viterbi if decoder == "viterbi" else whole_sync

@@ -15,7 +15,7 @@ CODES = [("ccsds-223", 255, 223), ("ccsds-239", 255, 239), ("ccsds-223-conventio
 
 
 def product(a, b, field):
-    """Returns a product in GF(2^8)."""
+    """Returns the product of `a` and `b` in GF(2^8) with the field polynomial `field`."""
     made = 0
     for bit in range(8):
         made ^= (b >> bit & 1) * (a << bit)

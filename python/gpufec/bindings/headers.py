@@ -115,8 +115,8 @@ def python_parameter(member, declarations):
 
 
 def parse(text):
-    """Parses the text of a header. Returns its top-level declarations by name, and only the first
-    of overloaded functions."""
+    """Parses `text`, the contents of a header. Returns its top-level declarations by name, and only
+    the first of overloaded functions."""
     top = Declaration("")
     scopes = [top]
     public = [True]
@@ -214,7 +214,7 @@ def parameter(text):
 
 
 def python_value(default):
-    """Converts a C++ default argument to a Python value."""
+    """Converts `default`, a C++ default argument, to a Python value."""
     if default.startswith("{"):
         return [python_value(entry) for entry in split(default[1:-1])]
     if default == "std::nullopt":
@@ -227,7 +227,7 @@ def python_value(default):
 
 
 def bare(comment):
-    """Removes comment marks and common indentation from a comment."""
+    """Returns the text of `comment` without comment marks and common indentation."""
     comment = re.sub(r"^/\*!|\s*\*/$", "", comment)
     lines = [re.sub(r"^\s*(//!<?|\*(?!/))", "", line).rstrip()
              for line in comment.splitlines()]

@@ -63,8 +63,8 @@ def crc8(data):
 
 
 def bits_of_units(packets):
-    """Returns the bits of user packets (EN 302 307-1, 5.1): the CRC-8 of the previous packet
-    replaces each sync byte."""
+    """Returns the bits of the user packets of `packets` (EN 302 307-1, 5.1), in which the CRC-8 of
+    the previous packet replaces each sync byte."""
     units = packets.copy()
     units[:, 0] = [0] + [crc8(p[1:]) for p in packets[:-1]]
     return np.unpackbits(units.ravel())
@@ -92,7 +92,8 @@ def frame_of(units, at, k):
 
 
 def warnings_of(frames, code, **parameters):
-    """Returns the lines with warnings that bbframe_to_ts logs for packed frames of a code."""
+    """Returns the warnings, as lines, that bbframe_to_ts logs for `frames`, packed BBFRAMEs of
+    `code`."""
     lines = []
     with qa_support.output_of_process(lines):
         extract(frames.ravel(), code, **parameters)
@@ -245,8 +246,8 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual((block.frame_count(), block.gap_count()), (20, 0))
 
     def frames_of_ldpc(self, code, count, sigma, seed=1):
-        """Returns the bits of BBFRAMEs, one frame per row, and the noisy int8 LLRs of their
-        codewords."""
+        """Returns the bits of `count` BBFRAMEs, one frame per row, and the int8 LLRs of their
+        codewords with noise of standard deviation `sigma`."""
         n, k = lengths(code)
         bits = qa_support.random_bits(count * k, seed)
         chain = (gpufec.bch_encoder(*code, packed_input=False),

@@ -40,7 +40,7 @@ def every_code():
 
 
 def lengths(code):
-    """Returns N_bch and K_bch, the numbers of bits of a codeword and of its message."""
+    """Returns N_bch and K_bch of `code`, the numbers of bits of a codeword and of its message."""
     frame = gpufec.bch_encoder(*code, packed_input=False, packed_output=False)
     ratio = frame.relative_rate()
     n = frame.output_multiple()

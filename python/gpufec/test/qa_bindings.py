@@ -84,7 +84,7 @@ WRONG_DECODERS = [
 
 
 def defaults_of(block):
-    """Returns the defaults of a block's constructor by name, from its docstring."""
+    """Returns the defaults of the constructor of `block` by name, from its docstring."""
     signature = re.search(r"\(self: [^,]+, (.*)\) -> None", block.__init__.__doc__)[1]
     signature = re.sub(r": [\w[\]]+ = ", "=", signature)
     return eval(f"dict({signature})")

@@ -74,7 +74,8 @@ class decoder_blocks:
         return np.array(sink.data(), self.dtype), self.steady(tags)
 
     def steady(self, tags):
-        """Returns the tags that do not depend on how the stream is divided into batches, sorted."""
+        """Returns those of `tags` that do not depend on how the stream is divided into batches,
+        sorted."""
         return sorted((tag for tag in tags if not tag[1].startswith("viterbi_")), key=str)
 
     @unittest.skipUnless(support.SIMULATED, "there are no simulated devices")

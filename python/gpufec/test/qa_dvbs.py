@@ -36,9 +36,9 @@ def transport_packets(count, seed=1):
 
 
 def frames_of(packets):
-    """Returns the interleaved frames of packets, from gr-dtv, without the first 16. In the first 11
-    the interleaver outputs its initial zeros; 16 is the next multiple of the 8 packets of an energy
-    dispersal period. gr-dtv does not send the last packets."""
+    """Returns the interleaved frames that gr-dtv makes of `packets`, without the first 16. In the
+    first 11 the interleaver outputs its initial zeros; 16 is the next multiple of the 8 packets of
+    an energy dispersal period. gr-dtv does not send the last packets."""
     frames = run_chain(qa_support.vector_source(packets.ravel()), dtv.dvbt_energy_dispersal(1),
                        dtv.dvbt_reed_solomon_enc(*REED_SOLOMON),
                        dtv.dvbt_convolutional_interleaver(136, 12, 17))
@@ -46,7 +46,8 @@ def frames_of(packets):
 
 
 def symbols_of(frames, rate):
-    """Returns the QPSK symbols of frames, from gr-dtv's convolutional encoder, with Es = 1."""
+    """Encodes `frames` at `rate` with gr-dtv's convolutional encoder. Returns QPSK symbols of
+    energy 1."""
     coded = run_chain(qa_support.vector_source(frames),
                       dtv.dvbt_inner_coder(1, 1512, dtv.MOD_QPSK, dtv.NH, RATES[rate]),
                       item_bytes=1512)
@@ -60,7 +61,8 @@ def with_noise(symbols, es_n0_db, seed=1):
 
 
 def receive(symbols, tags=(), **parameters):
-    """Returns the receiver, its packets as rows, and its tags."""
+    """Decodes `symbols` with dvbs_fec_receiver. Returns the block, the packets as rows, and the
+    tags."""
     receiver = gpufec.dvbs_fec_receiver(backend="cpu", **parameters)
     source = blocks.vector_source_c(symbols.astype(np.complex64), False, 1, list(tags))
     items, tags = qa_support.run(source, receiver)
@@ -74,8 +76,8 @@ def deframe(items, tags=(), **parameters):
 
 
 def dtv_receive(symbols, rate):
-    """Returns the packets of gr-dtv's receiver as rows. This receiver uses hard decisions and must
-    be given the phase."""
+    """Decodes `symbols` at `rate` with gr-dtv's receiver, which uses hard decisions and finds no
+    phase. Returns the packets as rows."""
     items = run_chain(blocks.vector_source_c(symbols.astype(np.complex64)),
                       dtv.dvbt_demap(1, dtv.MOD_QPSK, dtv.NH, dtv.T2k, 1.0),
                       dtv.dvbt_viterbi_decoder(dtv.MOD_QPSK, dtv.NH, RATES[rate], 768),
@@ -85,7 +87,8 @@ def dtv_receive(symbols, rate):
 
 
 def numbers_of(received, packets):
-    """Returns for each received packet the index of the equal sent packet; −1 if there is none."""
+    """Returns for each packet in `received` the index of the equal packet in `packets`; −1 if there
+    is none."""
     known = {packet.tobytes(): n for n, packet in enumerate(packets)}
     return [known.get(packet.tobytes(), -1) for packet in received]
 

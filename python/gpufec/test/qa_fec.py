@@ -22,7 +22,7 @@ FRAME = 320
 
 
 def soft(coded, ebn0_db=5.0, rate=0.5, seed=1, positive_bit=1):
-    """Returns noisy soft values as floats, as gr-fec's decoders accept them."""
+    """Returns soft values of `coded` with noise, as floats, which gr-fec's decoders accept."""
     return gpufec.awgn(coded, ebn0_db, rate, seed, "float", positive_bit=positive_bit)
 
 
@@ -318,7 +318,7 @@ MATRICES = sorted(path for path in ALISTS.glob("*") if path.name not in GENERATO
 
 
 def through(bits, *chain):
-    """Returns the output bytes of a chain of blocks for bits, one per byte."""
+    """Returns the output bytes of `chain`, blocks in series, for the input `bits`, one per byte."""
     top = gr.top_block()
     sink = blocks.vector_sink_b()
     top.connect(blocks.vector_source_b(bits.ravel().tolist()), *chain, sink)
@@ -327,7 +327,8 @@ def through(bits, *chain):
 
 
 def alist(matrix):
-    """Returns the alist text of a binary matrix, with lists that are not padded with zeros."""
+    """Returns the alist text of `matrix`, a binary matrix, with lists that are not padded with
+    zeros."""
     lists = [[np.flatnonzero(row) + 1 for row in m] for m in (matrix.T, matrix)]
     lines = [matrix.shape[::-1], [max(map(len, ones)) for ones in lists]]
     lines += [[len(row) for row in ones] for ones in lists] + lists[0] + lists[1]
@@ -335,8 +336,8 @@ def alist(matrix):
 
 
 def parity_checks_of(generator):
-    """Returns the parity-check matrix [P' I] for the generator matrix [I P] in an alist file, where
-    P' is P transposed."""
+    """Returns the parity-check matrix [P' I] for the generator matrix [I P] in the alist file
+    `generator`, where P' is P transposed."""
     numbers = [line.split() for line in generator.read_text().splitlines()]
     n, k = map(int, numbers[0])
     matrix = np.zeros((k, n), int)

@@ -64,7 +64,8 @@ def is_there(name):
 
 
 def compile_examples(paths, folder):
-    """Compiles flowgraphs with one call of grcc, which then loads the blocks only once."""
+    """Compiles the flowgraphs `paths` to `folder` with one call of grcc, which then loads the
+    blocks only once."""
     return subprocess.run(
         ["grcc", "-o", folder, *map(str, paths)], stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, env={
@@ -128,7 +129,8 @@ class qa_layout(unittest.TestCase):
                             itertools.combinations(blocks, 2)))
 
     def red(self, name, recording):
-        """Returns GNU Radio Companion's error messages for an example with a given recording."""
+        """Returns GNU Radio Companion's error messages for the example `name` with `recording` as
+        its file."""
         graph = self.platform.make_flow_graph(str(ROOT / "examples" / f"{name}.grc"))
         parameter = next(b for b in graph.blocks if b.name == "recording")
         parameter.params["value"].set_value(recording)
@@ -212,7 +214,7 @@ class qa_live(unittest.TestCase):
             raise AssertionError(done.stdout)
 
     def compiled(self, name):
-        """Returns the path of the program that grcc generated from an example."""
+        """Returns the path of the program that grcc generated from the example `name`."""
         return os.path.join(self.folder.name, f"{name}.py")
 
     def started(self, name, **parameters):
@@ -234,8 +236,9 @@ class qa_live(unittest.TestCase):
         return top
 
     def end_probes(self, module):
-        """Ends the threads of function probes. They call time.sleep() in a loop that never ends,
-        and would raise exceptions when the interpreter has deleted their widgets."""
+        """Ends the threads of the function probes in `module`. The threads call time.sleep() in a
+        loop that never ends, and would raise exceptions when the interpreter has deleted their
+        widgets."""
         module.time = types.SimpleNamespace(sleep=lambda _: sys.exit()) # ends the calling thread
         for thread in threading.enumerate():
             if thread.name.endswith("_probe)"):

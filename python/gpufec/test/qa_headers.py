@@ -89,8 +89,8 @@ public:
 
 
 def signature_of(function):
-    """Parses the first line of a function's docstring. Returns a dictionary from the names of the
-    parameters to their defaults, or to None without a default."""
+    """Parses the first line of the docstring of `function`. Returns a dictionary that maps the name
+    of each parameter to its default, or to None without a default."""
     line = function.__doc__.splitlines()[0]
     parameters = re.fullmatch(r"\w+\((?:self: [\w.]+)?(?:, )?(.*)\) -> .*", line)[1]
     value = r"'[^']*'|\[[^]]*\]|[^,]+"
@@ -99,7 +99,7 @@ def signature_of(function):
 
 
 def text_of(bound):
-    """Returns a docstring without pybind11's signature in its first line."""
+    """Returns the docstring of `bound` without its first line, pybind11's signature."""
     return re.sub(r"\A\w+\(.*\) -> .*\n\n", "", bound.__doc__).rstrip("\n")
 
 

@@ -49,7 +49,7 @@ class vector_source(gr.sync_block):
 
 
 def run(block, items, tags=(), largest=0, seed=1, with_pdus=True):
-    """Runs a block on items. Returns its output items and tags, and the packets that
+    """Runs `block` on `items`. Returns its output items and tags, and the packets that
     tagged_stream_to_pdu makes of them."""
     sink, store = blocks.vector_sink_b(), blocks.message_debug()
     graph = gr.top_block()
@@ -198,7 +198,7 @@ BAD_LENGTHS = (0, -7, 2**31, 2**40, -2**62, pmt.intern("x"), pmt.from_double(1.5
 
 
 def each_case(test):
-    """Decorates a test method with a parameter `case`, so that it runs once for each case."""
+    """Decorates `test`, a method with a parameter `case`, so that it runs once for each case."""
     @functools.wraps(test)
     def with_all(self):
         for case in self.cases:
@@ -333,8 +333,8 @@ class qa_length_tags(unittest.TestCase):
                           support.tags_of(found, "mark")], [(0, 0), (1, n + cut)])
 
     def storm(self, case, seed):
-        """Makes a random sequence of correct, cut and wrongly tagged packets, with gaps. Returns
-        items, tags, the packets to expect, and the number of lost frames."""
+        """Makes a random sequence of correct, cut and wrongly tagged packets with frames of `case`,
+        and with gaps. Returns items, tags, the packets to expect, and the number of lost frames."""
         random = np.random.default_rng(seed)
         parts, tags, expected, lost = [], [], [], 0
         kind, at = "whole", 0
@@ -503,7 +503,7 @@ class qa_acm(unittest.TestCase):
         return at, pmt.intern("ldpc_code"), pmt.intern(" ".join(self.codes[f]))
 
     def decode(self, parts, largest=0, **parameters):
-        """Decodes a stream of parts (items, index of the code or None, length or None). Code and
+        """Decodes a stream of `parts` (items, index of the code or None, length or None). Code and
         length become tags on the first item of the part. Returns the block, and the three values
         that run() returns."""
         items = np.concatenate([part[0] for part in parts])

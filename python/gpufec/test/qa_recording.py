@@ -33,8 +33,9 @@ except ImportError as error:
 class qa_recording(unittest.TestCase):
 
     def frames(self, noise_db):
-        """Returns the set of frames of each receiver: gr-satellites, its chains with this module's
-        decoder, one chain with a phase search, and ccsds_fec_receiver."""
+        """Returns the set of frames of each receiver with noise of `noise_db` dB: gr-satellites,
+        its chains with this module's decoder, one chain with a phase search, and
+        ccsds_fec_receiver."""
         runs, = recording_pdus.compare_all(RECORDING, [(noise_db, 0)])
         return [set(frames) for frames in runs]
 

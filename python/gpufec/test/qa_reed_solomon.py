@@ -34,8 +34,8 @@ def damaged(frames, interleaving, counts, seed):
 
 
 def decode_with_erasures(frames, erasures, **parameters):
-    """Runs rs_decoder with two inputs, in chunks of different sizes. Returns the block, and items
-    and tags of its output."""
+    """Runs rs_decoder with `frames` and `erasures` as inputs, in chunks of different sizes. Returns
+    the block, and items and tags of its output."""
     decoder, sink = gpufec.rs_decoder(erasures=True, **parameters), blocks.vector_sink_b()
     graph = gr.top_block()
     sources = [qa_support.array_source(frames, 900, 1), qa_support.array_source(erasures, 700, 2)]

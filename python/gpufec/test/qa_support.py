@@ -73,7 +73,7 @@ def random_bits(count, seed):
 
 
 def code_of(preset):
-    """Returns constraint length, polynomials and puncturing of a preset, as keyword arguments."""
+    """Returns constraint length, polynomials and puncturing of `preset`, as keyword arguments."""
     return {
         "constraint_length": preset.constraint_length,
         "polynomials": preset.polynomials,
@@ -175,8 +175,8 @@ class array_source(gr.sync_block):
 
 
 def vector_source(items, tags=()):
-    """Returns GNU Radio's vector source for int8, uint8 or float32 items, with tags (offset, key,
-    value)."""
+    """Returns GNU Radio's vector source for `items` of type int8, uint8 or float32, with `tags`
+    (offset, key, value)."""
     tags = [gr.python_to_tag((offset, key, value, None)) for offset, key, value in tags]
     if items.dtype == np.float32:
         return blocks.vector_source_f(items.tolist(), False, 1, tags)
@@ -196,7 +196,8 @@ def run(source, block, max_noutput_items=0):
 
 
 def decode(items, max_noutput_items=0, tags=(), backend="cpu", **parameters):
-    """Decodes soft values with gpu_viterbi_pbvd in a flowgraph. Returns output items and tags."""
+    """Decodes `items`, soft values, with gpu_viterbi_pbvd in a flowgraph. Returns output items and
+    tags."""
     decoder = gpufec.gpu_viterbi_pbvd(backend=backend, **parameters)
     return run(vector_source(items, tags), decoder, max_noutput_items)
 

@@ -35,7 +35,7 @@ PER_SYMBOL = {"qpsk": 2, "8psk": 3, "8apsk": 3, "16apsk": 4, "32apsk": 5, "64aps
 
 
 def transmit(constellation, size, rate, frames, seed):
-    """Returns packed random messages, and their symbols from ldpc_encoder and gr-dtv's
+    """Returns `frames` packed random messages, and their symbols from ldpc_encoder and gr-dtv's
     modulator."""
     k = NORMAL[rate][0] if size == "normal" else SHORT_K[rate]
     bits = qa_support.random_bits(frames * k, seed)

@@ -40,8 +40,8 @@ LDPC = {("dvbs2", "short", "1/2"): -2.0, ("dvbs2", "short", "8/9"): 3.6,
 
 
 def code_of(preset, **more):
-    """Returns the keyword arguments of a preset's code, for a stream or, if `more` has frame_bits,
-    for frames."""
+    """Returns the keyword arguments of the code of `preset`, for a stream or, if `more` has
+    frame_bits, for frames."""
     p = gpufec.find_conv_preset(preset)
     ends = p.termination if "frame_bits" in more else "streaming"
     return {**dict(constraint_length=p.constraint_length, polynomials=p.polynomials,
@@ -73,7 +73,7 @@ def packed4(values):
 
 
 def llrs(code, es_n0_db, frames=8, seed=1):
-    """Returns float LLRs in nats of frames of a code, and Es/N0 as a ratio."""
+    """Returns float LLRs in nats of `frames` frames of `code`, and Es/N0 as a ratio."""
     messages = gpufec.random_bits((frames, gpufec.ldpc_code(*code).k), seed)
     words = gpufec.ldpc_encode(messages, *code, packed_input=False, packed_output=False)
     es_n0 = 10 ** (es_n0_db / 10)
@@ -268,7 +268,8 @@ def right_symbols():
 
 
 def decoded(function, values, arguments):
-    """Calls an array function. Returns its verdict and its warnings."""
+    """Calls `function`, an array function, with `values` and `arguments`. Returns its verdict and
+    its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         _, status = function(values, **arguments)
@@ -288,7 +289,8 @@ def by_any_block(block, values):
 
 
 def by_block(block, values):
-    """Runs a block. Returns its verdict, and the texts of its status messages with a verdict."""
+    """Runs `block` on `values`. Returns its verdict, and the texts of its status messages with a
+    verdict."""
     top, messages = gr.top_block(), blocks.message_debug()
     top.connect(source_of(block, values), block, blocks.null_sink(1))
     top.msg_connect((block, "status"), (messages, "store"))
@@ -298,7 +300,7 @@ def by_block(block, values):
 
 
 def in_tool(mend):
-    """Converts a part of a verdict to the tool's wording, with option names."""
+    """Converts `mend`, a part of a verdict, to the tool's wording, with option names."""
     def option(match):
         name, value = match[1].replace("_", "-"), match[2] or ""
         return (f'--modcod "{value}"' if " " in value else f"--{name} {value}")
@@ -308,7 +310,8 @@ def in_tool(mend):
 
 
 def by_tool(decoder, values, arguments):
-    """Runs `gpufec decode`. Returns its exit status and the warnings on standard error."""
+    """Runs gpufec decode on `values`. Returns its exit status and the warnings on standard
+    error."""
     words = []
     for name, value in arguments.items():
         if name == "polynomials":

@@ -35,8 +35,9 @@ class qa_ccsds_arrays(unittest.TestCase):
                               status.lock_count, status.verdict), (9, 0, 1, ""))
 
     def long_signal(self, convolutional):
-        """Returns soft values of 160 frames, enough for several threads. Some frames have errors
-        that can be corrected, and some have too many errors."""
+        """Returns soft values of 160 frames, enough for several threads, with the inner code
+        `convolutional`. Some frames have errors that can be corrected, and some have too many
+        errors."""
         _, bits = signals.transmit(4, 1115, 9, interleaving=5)
         bits = np.tile(bits, 40)
         if convolutional != "none":

@@ -27,7 +27,8 @@ except ImportError as error:
 
 
 def reed_solomon(frames, dual_basis, interleaving):
-    """Returns the interleaved codewords of frames, one frame per row, from gr-satellites' encoder."""
+    """Returns the interleaved codewords of `frames`, one frame per row, from gr-satellites'
+    encoder."""
     encoder = satellites.encode_rs(dual_basis, interleaving)
     messages = blocks.message_debug()
     flowgraph = gr.top_block()
@@ -46,7 +47,7 @@ def reed_solomon(frames, dual_basis, interleaving):
 
 
 def stream(bits, *chain):
-    """Returns the output of blocks whose items are bytes."""
+    """Returns the output of `chain`, blocks whose items are bytes, for the input `bits`."""
     flowgraph, sink = gr.top_block(), blocks.vector_sink_b()
     flowgraph.connect(blocks.vector_source_b(bits.tolist()), *chain, sink)
     flowgraph.run()
@@ -54,15 +55,15 @@ def stream(bits, *chain):
 
 
 def randomised(codewords):
-    """Returns the bits of the codewords of each frame after the pseudo-randomiser of 131.0-B, with
-    the parameters of gr-satellites' CCSDS descrambler."""
+    """Returns the bits of `codewords`, one frame per row, after the pseudo-randomiser of 131.0-B,
+    with the parameters of gr-satellites' CCSDS descrambler."""
     bits = np.unpackbits(codewords, axis=1)
     return stream(bits.ravel(), digital.additive_scrambler_bb(
         0xA9, 0xFF, 7, count=bits.shape[1], bits_per_byte=1)).reshape(bits.shape)
 
 
 def convolutional(bits):
-    """Returns the bits from gr-fec's encoder, with G2 inverted."""
+    """Encodes `bits` with gr-fec's encoder, and inverts the second output, G2."""
     encoder = fec.cc_encoder_make(len(bits), 7, 2, [79, -109], 0, fec.CC_STREAMING, False)
     return stream(bits, fec.extended_encoder(encoder, None, "11"))
 

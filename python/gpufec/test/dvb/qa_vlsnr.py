@@ -37,8 +37,9 @@ def parameters_of(size, rate):
 
 
 def dtv_transmit(frame, code, modulation, k, frames, plframes=False):
-    """Sends packets with gr-dtv's transmitter. Returns the packets, the bits after its BCH encoder,
-    a row per frame, and the symbols of XFECFRAMEs or PLFRAMEs."""
+    """Sends random packets with gr-dtv's transmitter, as at least `frames` frames. Returns the
+    packets, the output bits of the BCH encoder, one frame per row, and the symbols of XFECFRAMEs
+    or, with `plframes`, of PLFRAMEs."""
     packets = transport_packets((frames + 3) * k // (188 * 8) + 8)
     of = getattr(dtv, "FECFRAME_" + frame), getattr(dtv, code)
     modulation = getattr(dtv, "MOD_" + modulation)
@@ -72,7 +73,8 @@ def pi2_bpsk(bits, spreading=1):
 
 
 def transmit(size, rate, frames, seed):
-    """Returns packed random messages and their symbols from ldpc_encoder and pi2_bpsk()."""
+    """Returns `frames` packed random messages, and their symbols from ldpc_encoder and
+    pi2_bpsk()."""
     (k,) = [m[6] for m in MODCODS if m[:2] == (size, rate)]
     bits = qa_support.random_bits(frames * k, seed)
     coded, _ = qa_support.run(qa_support.vector_source(bits), gpufec.ldpc_encoder(

@@ -36,7 +36,7 @@ TITLE, LABEL, VALUE, TEXT = pen(8, True), pen(7.5, True), pen(7.5), pen(8)
 
 
 def number(value):
-    """Formats a number as GNU Radio Companion does: 300e3 becomes 300k."""
+    """Formats `value` as GNU Radio Companion does: 300e3 becomes 300k."""
     if isinstance(value, complex):
         return f"{value.real:g}{value.imag:+g}j"
     for scale, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"),
@@ -57,7 +57,7 @@ def shortened(text, most, kind):
 
 
 def written(param):
-    """Returns the text that a block shows for a parameter's value."""
+    """Returns the text that a block shows for the value of `param`."""
     value, result, most = param.get_value(), param.get_evaluated(), max(27 - len(param.name), 3)
     if value in param.options:
         return param.options[value]

@@ -132,7 +132,7 @@ class qa_grc(qa_grc_case.grc_case):
                 self.assertIn(f"Positive is bit {bit} (", label)
 
     def label_of(self, preset):
-        """Returns the option label of a preset, for example "DVB-S/T 3/4: K=7, 171 133, punctured
+        """Returns the option label of `preset`, for example "DVB-S/T 3/4: K=7, 171 133, punctured
         101,110"."""
         parts = [f"K={preset.constraint_length}, " + " ".join(
             f"{'-' * (p < 0)}{abs(p):o}" for p in preset.polynomials)]
@@ -263,7 +263,8 @@ class qa_grc(qa_grc_case.grc_case):
             self.assertEqual(called, set(re.findall(r"(\w+): [^:]+ = ", signature)))
 
     def arguments(self, block):
-        """Returns the keyword arguments of a block's generated constructor call, as source text."""
+        """Returns the keyword arguments, as source text, in the constructor call that is generated
+        for `block`."""
         call = ast.parse(block.templates.render("make").strip(), mode="eval").body
         self.assertEqual(ast.unparse(call.func), block.key.replace("gpufec_", "gpufec.", 1))
         self.assertEqual(call.args, [])

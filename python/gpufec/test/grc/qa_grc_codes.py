@@ -87,8 +87,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
 
     def checker(self, key, **parameters):
-        """Returns a function that sets fields of the block, and returns whether the block is then
-        invalid (red)."""
+        """Returns a function that sets fields of the block with the id `key`, and returns whether
+        the block is then invalid (red)."""
         graph = self.platform.make_flow_graph()
         block = graph.new_block(key)
         for name, value in parameters.items():

@@ -34,7 +34,7 @@ def missing():
 
 
 def decode(block, source):
-    """Runs a flowgraph. Returns the output and the sorted tags."""
+    """Runs `source` and `block` in a flowgraph. Returns the output and the sorted tags."""
     graph = gr.top_block()
     sink = (blocks.vector_sink_f if block.output_signature().sizeof_stream_item(0) == 4
             else blocks.vector_sink_b)()
@@ -63,7 +63,8 @@ def numbers(count, apart, key="number"):
 @unittest.skipIf(missing(), missing())
 class qa_device_ports(unittest.TestCase):
     def compare(self, make, source, **parameters):
-        """Compares both kinds of device ports with host ports on the same device."""
+        """Checks that io "device_in" and io "device" have the output and the tags of io "host" on
+        the same device. `make` returns the block, and `source` returns its source."""
         expected, tags = decode(make(backend="cuda", **parameters), source())
         self.assertGreater(len(expected), 0)
         for io in "device_in", "device":
@@ -191,8 +192,9 @@ class qa_device_ports(unittest.TestCase):
                      frame_size="short", rate="8/9", batch=1)
 
     def held_output(self, block, source, items):
-        """Returns a source, a flowgraph and its sink. The block that reads the output consumes
-        no items until that source sends items to its other input."""
+        """Returns a source of zeros, a flowgraph and its sink. In the flowgraph, the output of
+        `block` is combined with the zeros, so it is consumed only when the source of zeros may send
+        items."""
         zeros = support.array_source(np.zeros(items, np.uint8), held=True)
         zeros.limit = 0
         graph, xor, sink = gr.top_block(), blocks.xor_bb(), blocks.vector_sink_b()

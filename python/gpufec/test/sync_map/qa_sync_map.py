@@ -23,8 +23,8 @@ from qa_sync_map_case import (KEY, SMALL, SMALL_BOOK, decoder, encode, framed_so
 class qa_sync_map(unittest.TestCase):
 
     def chain(self, mode, p, frames, book, code, **parameters):
-        """Sends random symbols over the channel. Returns the sent symbols, the decoded symbols and
-        the tags."""
+        """Sends random symbols of `frames` frames over a channel whose insertions and deletions
+        have probability `p` each. Returns the sent symbols, the decoded symbols and the tags."""
         sent = random_symbols(frames * code["frame_symbols"], code["q"], 7)
         frame_bits = code["n"] * code["frame_symbols"] if mode == "framed" else 0
         channel = gpufec.channel_bsid(p, p, 0.0, frame_bits=frame_bits, seed=3)

@@ -20,7 +20,7 @@ PATIENCE = 120.0 # seconds to wait for a condition, enough for a busy machine
 
 
 def wait_until(condition):
-    """Waits until a condition is true, or PATIENCE has elapsed. The caller must check the
+    """Waits until `condition()` is true, or PATIENCE has elapsed. The caller must check the
     condition."""
     end = time.monotonic() + PATIENCE
     while not condition() and time.monotonic() < end:

@@ -31,7 +31,7 @@ def decoder(**parameters):
 
 
 def run(items, block, tags=()):
-    """Runs a block on items. Returns its output items, tags, and the messages at its port
+    """Runs `block` on `items`. Returns its output items, its tags, and the messages at its port
     status."""
     sink, messages = blocks.vector_sink_b(), blocks.message_debug()
     graph = gr.top_block()

@@ -28,8 +28,8 @@ def stages_of(values, puncturing="", outputs=2):
 
 class qa_viterbi_stream(unittest.TestCase):
     def check_counts(self, lengths, puncturing="", soft_input="int8", **parameters):
-        """Expects one bit per stage with a received value. All bits must be correct except the last
-        60, which lack the input after them."""
+        """Expects one bit per stage with a received value, for streams of each length in `lengths`.
+        All bits must be correct except the last 60, which lack the input after them."""
         bits = support.random_bits(max(lengths) + 10, 1)
         coded = support.encode(bits, puncturing=puncturing)
         for length in lengths:

@@ -25,7 +25,7 @@ FORMATS = [(100, 104, "1/2", False), (1500, 104, "1/2", False), (1, 600, "5/6", 
 
 
 def encoded(payload, symbol_bits, rate, stbc):
-    """Encodes a payload by the steps of the standard, without wifi_ppdu. Returns the coded bits,
+    """Encodes `payload` by the steps of the standard, without wifi_ppdu. Returns the coded bits,
     and the numbers of shortened, punctured and repeated bits and of codewords."""
     r = fractions.Fraction(rate)
     step = symbol_bits * (2 if stbc else 1)
