@@ -5,9 +5,9 @@
 
 """Shows how gpu_sync_map decodes a stream in which the clock recovery loses or repeats bits.
 
-BPSK at low SNR passes through GNU Radio's symbol synchroniser, which occasionally
-outputs one bit too many or too few. A decoder that counts bits loses all frames after
-the first such slip. gpu_sync_map finds the frames in the stream without any marker.
+BPSK at low SNR passes through GNU Radio's symbol synchroniser, which occasionally outputs one bit
+too many or too few. A decoder that counts bits loses all frames after the first slip. gpu_sync_map
+finds the frames in the stream without any marker.
 """
 
 import argparse

@@ -5,7 +5,7 @@
 
 """Decodes an outer LDPC code and an inner synchronisation code iteratively.
 
-The decisions of the LDPC decoder are fed back to gpu_sync_map as priors, which improve its
+The decisions of the LDPC decoder are fed back to gpu_sync_map as priors, which improve the
 estimates of the drift and of the bits.
 
     bits - ldpc_encoder - interleaver - sync_encoder - channel_bsid -+-----------+- ...
@@ -19,7 +19,7 @@ estimates of the drift and of the bits.
                                              +- weights of symbols, for the next turn
 
 One flowgraph has the blocks of all iterations ("turns") in series, so that frames stream through
-it.
+all iterations.
 """
 
 import argparse

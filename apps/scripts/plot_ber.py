@@ -85,8 +85,8 @@ def draw_curve(axes, x, rates, intervals, **style):
 
 
 def draw_bounds(axes, x, bounds, color):
-    """Draws `bounds`, the 95 % upper bounds at points without errors. Such a bound is 3 divided by
-    the number of independent trials."""
+    """Draws `bounds`, the 95 % upper bounds at points without errors. An upper bound is 3 divided
+    by the number of independent trials."""
     if x:
         axes.errorbar(x, bounds, yerr=[0.5 * b for b in bounds], uplims=True, linestyle="none",
                       marker="_", markersize=8, color=color, label="no errors: 95 % upper bound")

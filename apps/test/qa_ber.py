@@ -149,8 +149,8 @@ class qa_ber(unittest.TestCase):
         self.assertGreaterEqual(point["bits"], 1e6)
 
     def test_CatastrophicCode_HasNoUnionBound(self):
-        """The polynomials 1 + D² and 1 + D have the common factor 1 + D. A message says that there
-        is no union bound, and the report has none."""
+        """The polynomials 1 + D² and 1 + D have the common factor 1 + D. A message states that the
+        code has no union bound, and the report has no theory."""
         result = run("ber", "viterbi", "--backend", "cpu", "--constraint-length", "3",
                      "--polynomials", "5,6", "--range", "3", "--max-bits", "1e4", "--json", "-")
         self.assertEqual(result.stderr, b"gpufec: theory is not shown: K=3 (5,6) is catastrophic "

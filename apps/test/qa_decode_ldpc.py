@@ -110,7 +110,7 @@ class qa_decode_ldpc(unittest.TestCase):
 
     def test_OutputLlr_HasKnownValues(self):
         """The code has one check of three bits, so the magnitude of an extrinsic LLR is the smaller
-        magnitude of the two other LLRs."""
+        magnitude of the other two LLRs."""
         code = os.path.join(self.folder.name, "parity.alist")
         with open(code, "w") as file:
             file.write("3 1\n1 3\n1 1 1\n3\n1\n1\n1\n1 2 3\n")

@@ -72,8 +72,8 @@ class qa_decode_sync(unittest.TestCase):
             self.assertAlmostEqual(sum(row), 1, places=5)
 
     def test_CertainLikelihoods_DecodeLikeHardSymbols(self):
-        """Likelihoods that exclude all symbols except one decode like hard symbols. Some
-        buffers of the tool end within an item, because an item has several floats."""
+        """Likelihoods that are 0 for all symbols except one decode like hard symbols. Some buffers
+        of the tool end within an item, because an item has several floats."""
         repeats = 200
         with open(self.lengths, "w") as file:
             file.write(" ".join(str(len(f)) for f in self.frames * repeats))

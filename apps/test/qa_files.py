@@ -225,7 +225,8 @@ class qa_files(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(folder)), ["dangling", "in", "link", "new", "old"])
 
     def test_OpenDescriptors_AreWrittenInPlace(self):
-        """/dev/stdout must not be replaced: its file may have content of other programs."""
+        """The file behind /dev/stdout may have content of other programs, so it must not be
+        replaced."""
         for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "-"):
             with open(self.path("log"), "wb+") as log:
                 log.write(b"before\n")

@@ -124,8 +124,8 @@ class qa_manual(unittest.TestCase):
 
 
 class qa_examples(unittest.TestCase):
-    """Tests that run the example commands at the end of each help text, and compare files that they
-    decode with the original ones."""
+    """Tests that run the example commands at the end of each help text, and compare decoded files
+    with the original files."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -214,8 +214,8 @@ class qa_resumed(unittest.TestCase):
                       ([True], [True, False]))  # the second point may have been started
 
     def test_IgnoredSignals_StayIgnored(self):
-        """A simulation that ignores SIGHUP (under nohup) and SIGINT (in a shell's background) ends
-        normally in spite of both signals."""
+        """A simulation ends normally in spite of SIGHUP and SIGINT if it was started with both
+        signals ignored, as by nohup and in the background of a shell."""
         def ignore():
             for number in (signal.SIGHUP, signal.SIGINT):
                 signal.signal(number, signal.SIG_IGN)

@@ -40,9 +40,9 @@ class _Shaped:
 class device_array(_Shaped):
     """An array in the memory of a CUDA device, in C order.
 
-    CuPy, PyTorch, JAX and Numba accept it directly, by DLPack or __cuda_array_interface__:
-    cupy.asarray(a), torch.from_dlpack(a). The contents of a decoder's result are complete when the
-    decoder returns it, so no CUDA stream has to wait for them.
+    CuPy, PyTorch, JAX and Numba accept the array without a copy, by DLPack or
+    __cuda_array_interface__: cupy.asarray(a), torch.from_dlpack(a). The contents of a decoder's
+    result are complete when the decoder returns it, so no CUDA stream has to wait for them.
 
     Args:
         shape : shape of the array, whose contents are not initialised

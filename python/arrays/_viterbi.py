@@ -46,9 +46,9 @@ class viterbi_decoder(_Streaming):
     in each call. The parameters and their errors are those of viterbi_decode(). If several
     Python threads use one decoder, their calls run one after the other.
 
-    Each call of decode() accepts a whole stream, or whole frames. A stream that is
-    divided into several arrays is passed to push(), and flush() ends it. With lock
-    "auto", frames are decoded as a stream too.
+    Each call of decode() accepts a whole stream, or whole frames. A stream that is divided into
+    several arrays is passed to push(), and flush() ends it. With lock "auto", push() and decode()
+    accept frames as a stream.
     """
 
     _default_format = "int8"

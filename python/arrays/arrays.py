@@ -3,9 +3,9 @@
 """Decoders, encoders and channels for arrays.
 
 Arrays may be NumPy arrays, or any arrays with the DLPack protocol or __cuda_array_interface__. An
-array on a CUDA device is decoded by that device, and the result is a device_array on it. Arrays of
-another type, masked arrays, and arrays with gaps are refused, not converted. Signal handlers run
-during a call: Ctrl-C ends the call, and the decoder can be used again.
+array on a CUDA device is decoded by that device, and the result is a device_array on the same
+device. Arrays of another type, masked arrays, and arrays with gaps are refused, not converted.
+Signal handlers run during a call: Ctrl-C ends the call, and the decoder can be used again.
 """
 
 from ._arguments import check_names

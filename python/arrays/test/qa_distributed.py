@@ -218,7 +218,7 @@ class qa_distributed(unittest.TestCase):
 
 
 class qa_whole_cluster(unittest.TestCase):
-    """Tests that kill no worker, so that they can share a cluster."""
+    """Tests that can share a cluster, because no test kills a worker."""
 
     @classmethod
     def setUpClass(cls):
@@ -272,8 +272,8 @@ class qa_whole_cluster(unittest.TestCase):
                 self.assertGreater(written, 0)
 
     def test_BerWithScheduler_ReportsExpectedCounts(self):
-        """The command gpufec ber … --scheduler reports the counts of expected_counts(). A wrong
-        address or option ends it with an error."""
+        """The command gpufec ber … --scheduler reports the counts of expected_counts(). With a
+        wrong address or option, the command ends with an error."""
         tool = os.environ.get("GPUFEC_TOOL")
         if not tool:
             self.skipTest("GPUFEC_TOOL is not set")

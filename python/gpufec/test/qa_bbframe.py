@@ -208,8 +208,8 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "a"), [(0, 0), (first, 4)])
 
     def test_TagsOfTheStreamBeforeARestart_AreDropped(self):
-        """A new run has no tags of the previous run's incomplete frame or of its packets that were
-        not output."""
+        """A new run outputs no tags from the previous run's incomplete frame, or from packets that
+        the previous run did not output."""
         code = ("dvbs2", "short", "8/9")
         _, frames = self.example(code, 600)
         partial = np.concatenate([frames[:2].ravel(), frames[2, :500]])
@@ -262,8 +262,8 @@ class qa_bbframe(unittest.TestCase):
         return bits.reshape(count, k), np.clip(np.rint(llr), -127, 127).astype(np.int8)
 
     def test_LdpcOfEveryCode_YieldsBbframes(self):
-        """gpu_ldpc_dvbs2 outputs scrambled BBFRAMEs, as gr-dtv's scrambler outputs them, or
-        descrambled ones."""
+        """gpu_ldpc_dvbs2 outputs the scrambled BBFRAMEs of gr-dtv or, with descramble, BBFRAMEs
+        from which bbframe_to_ts extracts the sent packets."""
         for size, rate, k, es_n0 in CODES:
             with self.subTest(size=size, rate=rate):
                 sent, symbols = qa_ldpc.dtv_transmit(size, rate, 2)
@@ -287,8 +287,9 @@ class qa_bbframe(unittest.TestCase):
                 self.assertTrue(np.array_equal(ts, packets.ravel()[:len(ts)]))
 
     def test_LdpcWithBbframeOutput_EqualsLdpcAndBch(self):
-        """One block outputs the same items and tags as two, for frames with errors that BCH
-        corrects and frames with too many errors."""
+        """gpu_ldpc_dvbs2 with output "bbframe" has the same items and tags as gpu_ldpc_dvbs2 before
+        bch_decoder, for frames with errors that BCH corrects and for frames with too many
+        errors."""
         code = ("dvbs2", "normal", "8/9")
         n, k = lengths(code)
         bits, llr = self.frames_of_ldpc(code, 20, 0.46, 9)

@@ -338,7 +338,8 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
             self.assertEqual(found, whole[1])
 
     def test_NewLlrScale_ChangesOutput(self):
-        """A wrong scale changes the output; set_llr_scale() with the correct scale restores it."""
+        """A wrong scale changes the output; set_llr_scale() with the correct scale restores the
+        output."""
         loud, _ = self.decode(self.block(backend="cpu", llr_scale=1.0))
         block = self.block(backend="cpu", llr_scale=1e6)
         self.assertEqual(block.llr_scale(), 1e6)

@@ -296,8 +296,8 @@ class qa_dvbs(unittest.TestCase):
         self.assertLess(receiver.channel_error_rate(), 1e-3)
 
     def test_LostLock_EndsSynchronisation(self):
-        """The deframer loses synchronisation when the Viterbi decoder loses its lock. The deframer
-        receives no bits without a lock, so it could not notice missing frames."""
+        """The deframer loses synchronisation when the Viterbi decoder loses its lock. Without a
+        lock, the deframer receives no bits, so it cannot detect missing frames itself."""
         symbols = self.symbols["1/2"]
         noise = with_noise(np.zeros(100000), 0)
         source = qa_support.array_source(

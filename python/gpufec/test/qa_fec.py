@@ -50,8 +50,8 @@ class qa_fec(unittest.TestCase):
         return gpufec.fec_viterbi_decoder.make(FRAME, **parameters)
 
     def test_DecoderBlocksOfGrFec_YieldBitsOfViterbiDecode(self):
-        """fec.decoder outputs the bits of viterbi_decode() for all 20 frames; fec.extended_decoder,
-        with each kind of threading, does so for at least the first 18."""
+        """fec.decoder outputs the bits of viterbi_decode() for all 20 frames. fec.extended_decoder,
+        with each kind of threading, outputs these bits for at least the first 18 frames."""
         item = fec.get_decoder_input_item_size(self.decoder())
         self.assertEqual(item, gr.sizeof_float)
         found, _ = run(self.values, fec.decoder(self.decoder(), item, 1))
@@ -348,8 +348,8 @@ def parity_checks_of(generator):
 
 @unittest.skipUnless(MATRICES, "the alist files of gr-fec are not installed")
 class qa_alists(unittest.TestCase):
-    """Tests the LDPC codes in gr-fec's alist files: gr-fec's decoders decode this module's encoder,
-    and vice versa."""
+    """Tests the LDPC codes in gr-fec's alist files: gr-fec's decoders decode the codewords of this
+    module's encoder, and this module's decoders those of gr-fec's encoders."""
 
     def encoders(self):
         """Yields (file, encoder of its code in gr-fec, message_positions)."""

@@ -6,7 +6,8 @@
 """Tests that the GNU Radio Companion examples are valid, have a clear layout, and run.
 
 Examples with windows run without a display, in Qt's offscreen mode, and their variables are set as
-sliders would set them."""
+sliders would set them.
+"""
 
 import importlib.util
 import itertools
@@ -106,8 +107,8 @@ class qa_layout(unittest.TestCase):
                                 box.bottom <= height, f"{name}: {box}, {width}, {height}")
 
     def test_Streams_FlowToTheRight(self):
-        """Each stream connection leads to a port further to the right, so that no line crosses a
-        block and each arrow is seen."""
+        """Each stream connection ends at a port further to the right than its beginning, so that no
+        line crosses a block and each arrow is visible."""
         for name, graph in self.drawn():
             for line in graph.connections:
                 if line.source_port.domain == "stream":

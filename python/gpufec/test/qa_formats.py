@@ -6,7 +6,8 @@
 
 """Tests that the formats in docs/formats.md decode as that page describes.
 
-The encoders here follow the definitions in the standards, and reproduce the published vectors."""
+The encoders here follow the definitions in the standards, and reproduce the published vectors.
+"""
 
 import importlib.util
 import re
@@ -25,8 +26,8 @@ PER_FRAME = (support.ROOT / "docs" / "reference" / "viterbi.md").read_text(
 
 
 def table(section):
-    """Returns a dictionary of the rows of the table in `section` of docs/formats.md, with the first
-    cell of a row as its key."""
+    """Returns the rows of the table in `section` of docs/formats.md as a dictionary, whose keys are
+    the first cells of the rows."""
     text = PAGE.split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     return {row[0]: row[1:] for row in rows[1:]}

@@ -248,8 +248,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_TruncatedFrame_LosesNoOther(self, case):
-        """The third frame has only 5/7 of its items. Only this frame is lost, whether its length
-        tag has the actual or the full length."""
+        """The third frame has only 5/7 of its items. Only the third frame is lost, whether its
+        length tag has the actual or the full length."""
         cut = case.n * 5 // 7
         items = np.concatenate([case.frames[:2].ravel(), case.frames[2][:cut],
                                 case.frames[3:].ravel()])
@@ -447,8 +447,8 @@ class qa_length_tags(unittest.TestCase):
 
 
 class qa_streams(unittest.TestCase):
-    """Tests packets in streams without frames. A packet's begin and end are both rounded in the
-    same way, so that packets remain adjacent."""
+    """Tests packets in streams without frames. The beginning and the end of a packet are rounded in
+    the same way, so that adjacent packets remain adjacent."""
 
     def test_ConvEncoderStream_ConvertsLengths(self):
         bits = support.random_bits(2400, 1)

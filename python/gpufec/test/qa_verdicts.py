@@ -386,8 +386,8 @@ class qa_verdicts(unittest.TestCase):
         self.check_wrong(wrong_ldpc(), gpufec.ldpc_decode, gpufec.gpu_ldpc_dvbs2, "ldpc")
 
     def test_WrongInputWithLock_IsReportedOnce(self):
-        """With lock, decoder and tool report a wrong format, another code or noise once, and
-        nothing for a signal with any phase, or after noise."""
+        """With lock "auto", decoder and tool report a wrong format, another code or noise once.
+        They report nothing for a signal of the code with any phase, also after noise."""
         weak, code = soft("ccsds", 3.5)
         lock = dict(code, lock="auto")
         for name, values, mend in (

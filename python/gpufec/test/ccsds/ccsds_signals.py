@@ -205,8 +205,8 @@ def soft(bits, soft_input="int8", sigma=0.0, seed=1):
 
 def rotate(values, quarters, swapped=False, shift=0):
     """Rotates QPSK symbols (pairs of soft values) by `quarters` times 90 degrees. If `swapped`,
-    first exchanges I and Q. The result begins with `shift` further values, so that pairs can be
-    split."""
+    first exchanges I and Q. `shift` further values precede the result, so that an odd `shift`
+    splits the pairs."""
     pairs = values[:len(values) // 2 * 2].reshape(-1, 2)
     symbols = pairs[:, 0] + 1j * pairs[:, 1].astype(float)
     if swapped:

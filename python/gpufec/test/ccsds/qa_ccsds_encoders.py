@@ -5,8 +5,8 @@
 
 """Tests ccsds_decode() with frames that gr-satellites and gr-fec encode.
 
-gr-satellites encodes Reed-Solomon codes with libfec. The bits are those of ccsds_signals, so error
-rates with either transmitter are the same.
+gr-satellites encodes Reed-Solomon codes with libfec. Because the encoders return the bits of
+ccsds_signals, error rates do not depend on the transmitter.
 """
 
 import time

@@ -136,7 +136,7 @@ class qa_vlsnr(unittest.TestCase):
 
     def test_PlframesOfGrDtv_HaveLengthsOfStandardAndGivePackets(self):
         """PLFRAMEs have the lengths of the standard's two sets of VL-SNR frames. After removal of
-        headers, pilots and scrambling, the receiver decodes them to packets."""
+        headers, pilots and scrambling, the receiver decodes the frames to packets."""
         for size, rate, frame, code, modulation, count, k, es_n0 in (
                 MODCODS[0], MODCODS[1], MODCODS[4], MODCODS[6]):
             with self.subTest(size=size, rate=rate):
@@ -181,7 +181,7 @@ class qa_vlsnr(unittest.TestCase):
 
     def test_SetCodeTagsAndLlrs_ApplyToVlsnrFrames(self):
         """set_code() selects another rate of the frame size, a tag moves to the message bit of its
-        symbol, and output LLRs have scale and sign."""
+        symbol, and output LLRs have the requested scale and sign."""
         message, symbols = transmit("short sf2", "11/45", 2, 1)
         received = noisy(symbols.ravel(), -6, 1)
         decoder = gpufec.gpu_ldpc_dvbs2(soft_input="symbols", backend="cpu", packed_output=False,

@@ -44,8 +44,8 @@ def custom(**parameters):
 
 
 def cases(codes, decoders):
-    """Returns pairs of a block and its parameters. Each element of `codes` gives a pair for the
-    encoder and one for the decoder; each element of `decoders` gives one for the decoder only."""
+    """Returns pairs of a block and its parameters. Each element of `codes` makes a pair for the
+    encoder and a pair for the decoder; each element of `decoders` makes a pair for the decoder."""
     return [(DECODER, p) for p in codes + decoders] + [(ENCODER, p) for p in codes]
 
 
@@ -498,8 +498,9 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertEqual(block.params["device"].hide, "all")
 
     def sync_graph(self, code, **decoder):
-        """Returns a flowgraph that encodes zeros, sends them over a BSID channel and decodes them,
-        and its decoder block. `code` and `decoder` are fields of the blocks."""
+        """Returns a flowgraph that encodes zeros, sends the codewords over a BSID channel and
+        decodes the received bits, and the decoder block. `code` and `decoder` are fields of the
+        blocks."""
         graph = self.platform.make_flow_graph()
         graph.options_block.params["id"].set_value("qa_generated")
         graph.options_block.params["generate_options"].set_value("no_gui")

@@ -7,7 +7,7 @@
 """Tests ports in device memory: the same output and tags as ports in host memory, and errors.
 
 The scheduler inserts the copies between the host's blocks and these ports. Without gr-cuda, the
-library of the simulated devices has a test double of its buffer.
+library of the simulated devices has a test double of gr-cuda's buffer.
 """
 
 import os
@@ -243,9 +243,8 @@ class qa_device_ports(unittest.TestCase):
         self.assertEqual(first[1], second[1])
 
     def test_LockAndUnlock_KeepConsumedItems(self):
-        """lock() and unlock() keep the items that the block has consumed. GNU Radio loses only
-        items that are in buffers at that time, so the source waits until its items are
-        consumed."""
+        """lock() and unlock() keep the items that the block has consumed. lock() loses the items
+        that are in buffers, so the source waits until its items are consumed."""
         values = llrs(40)
         expected, _ = decode(gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu"),
                              support.vector_source(values))

@@ -207,8 +207,8 @@ class qa_sync_map_running(unittest.TestCase):
         np.testing.assert_array_equal(run(framed_source(frames), block)[0], plain)
 
     def test_LockInsideAFrame_LosesNoConsumedItem(self):
-        """lock() loses only items in the buffers around the block, which the test first lets run
-        empty. The block retains the items inside it."""
+        """lock() loses only items in the buffers around the block, so the test first waits until
+        these buffers are empty. The block keeps the items that it has consumed."""
         for mode in ("framed", "stream"):
             symbols, frames = small_frames(40, 0.0)
             items = np.concatenate(frames)

@@ -114,8 +114,8 @@ class qa_viterbi_lock(unittest.TestCase):
             self.assertIsNotNone(found(bits, output))
 
     def test_FramesAtAnyOffset_AreFound(self):
-        """The decoder locks to terminated frames that begin at any value of the input. It finds the
-        sign of the values by the zero tails of the frames."""
+        """The decoder locks to terminated frames that begin at any value of the input. The zero
+        tails of the frames determine the sign of the values."""
         frame_bits, frames = 189, 100
         code = support.code_of(gpufec.find_conv_preset("gsm"))
         bits = support.random_bits(frame_bits * frames, 17)
