@@ -112,7 +112,8 @@ public:
         return value;
     }
 
-    //! Returns an object of plain values as a line: "backend cpu, decode length 512".
+    //! Returns an object without nested values as a line: "backend cpu, decode length
+    //! 512".
     std::string line() const
     {
         std::string text;

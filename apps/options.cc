@@ -308,7 +308,7 @@ json option_values::to_json(const option_table& table, json known) const
     return known;
 }
 
-// Returns the option for a parameter of the library; "" if there is none.
+// Returns the option for \p parameter of the library; "" if there is no such option.
 std::string option_values::option_of(const std::string& parameter) const
 {
     static const std::map<std::string, std::vector<std::string>> others{
