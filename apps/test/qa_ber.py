@@ -3,8 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests of gpufec ber: error rates of each decoder, their confidence, seeds, the place where noise
-is made, tables and pictures, and the progress line."""
+"""Tests of gpufec ber: error rates and their confidence intervals, seeds, --channel, tables, plots
+and the progress line."""
 
 import json
 import math

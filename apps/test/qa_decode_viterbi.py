@@ -240,7 +240,7 @@ class qa_wrong_code(unittest.TestCase):
 class qa_devices(unittest.TestCase):
 
     def test_FailedDevice_OutputIsComplete(self):
-        """The output is complete, and standard error reports the failed device."""
+        """Decoding continues on the CPU, and standard error reports the failed device."""
         generator = random.Random(7)
         bits = [generator.getrandbits(1) for _ in range(40000)]
         soft = bytes(40 if bit else 256 - 40 for bit in encode_k7(bits))

@@ -3,8 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests of gpufec encode: whether gpufec decode returns the encoded data, and tests of formats,
-pace, reports and messages."""
+"""Tests of gpufec encode, whose output gpufec decode must decode to the input."""
 
 import json
 import os
@@ -71,8 +70,8 @@ class qa_encode(unittest.TestCase):
         self.assertEqual(soft, bytes(32 if c else 256 - 32 for c in expected))
 
     def test_LongStream_IsEncodedContinuously(self):
-        """Packed and unpacked output agree for a long stream with a puncturing period that is not a
-        whole number of bytes."""
+        """Packed and unpacked output have the same bits for a long stream with a puncturing period
+        that is not a whole number of bytes."""
         data = self.data * 3
         unpacked = self.coded("viterbi", "--preset", "dvb_3_4", "--output", "unpacked", data=data)
         packed = self.coded("viterbi", "--preset", "dvb_3_4", "--output", "packed", data=data)

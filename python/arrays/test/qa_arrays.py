@@ -170,8 +170,8 @@ class qa_arrays(unittest.TestCase):
             gpufec.conv_encode(np.full(8, 2, np.uint8), packed_input=False)
 
     def test_ImpossibleShapes_RaiseValueErrorOrMemoryError(self):
-        """Shapes that are negative, beyond memory or wrong for the code raise ValueError or
-        MemoryError."""
+        """Negative shapes, shapes larger than the memory, and shapes that do not fit the code raise
+        ValueError or MemoryError."""
         with self.assertRaisesRegex(MemoryError, r"^shape is \(1125899906842624,\)"):
             gpufec.pinned_empty(1 << 50)
         for make in (gpufec.pinned_empty, gpufec.random_bits):

@@ -256,9 +256,10 @@ class qa_ldpc_arrays(unittest.TestCase):
             np.testing.assert_array_equal(decoded, messages)
 
     def test_NrRateMatching_DecodesEachRedundancyVersion(self):
-        """Each redundancy version that is decodable alone, and the sum of all, decodes. The sender
-        selects bits from a circular buffer, whose length may be limited, and interleaves the bits
-        (3GPP TS 38.212, 5.4.2). The receiver adds up the LLRs of each buffer position."""
+        """Decoding succeeds for each redundancy version that is decodable alone, and for the sum of
+        all versions. The sender selects bits from a circular buffer, whose length may be limited,
+        and interleaves the bits (3GPP TS 38.212, 5.4.2). The receiver adds up the LLRs of each
+        buffer position."""
         starts = {"bg1": (66, (0, 17, 33, 56)), "bg2": (50, (0, 13, 25, 43))} # table 5.4.2.1-2
         random = np.random.default_rng(8)
         for graph, z, filler, sizes in (("bg1", 8, 20, (300, 480, 800)),

@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests conv_encoder: coded bits against the definition of convolutional codes and against gr-fec,
-packed output, rates, tags and restarts."""
+"""Tests conv_encoder, and compares its output with the definition of convolutional codes and with
+gr-fec's encoder."""
 
 import unittest
 

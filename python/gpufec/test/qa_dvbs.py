@@ -226,8 +226,8 @@ class qa_dvbs(unittest.TestCase):
                         self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(0, -1)])
 
     def test_SameNoise_YieldsAtLeastAsManyPacketsAsGrDtv(self):
-        """The phase and the rate are given to gr-dtv's receiver. Its hard decisions cost about 2
-        dB."""
+        """The phase and the rate are given to gr-dtv's receiver. The hard decisions of that
+        receiver cost about 2 dB."""
         minimum, more = 0, 0
         for rate, first in (("1/2", 2), ("2/3", 3.5), ("3/4", 4.5), ("5/6", 5.5), ("7/8", 6)):
             for es_n0_db in (first, first + 1, first + 2, first + 3):

@@ -103,7 +103,6 @@ class qa_examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("grcc") and importlib.util.find_spec("PyQt5"),
                          "GNU Radio Companion or Qt is not installed")
     def test_ViterbiLockExample_PrintsLock(self):
-        """viterbi_lock.grc runs without a display, and prints a line when the decoder locks."""
         with tempfile.TemporaryDirectory() as folder:
             run("grcc", "-o", folder, os.path.join(EXAMPLES, "viterbi_lock.grc"),
                 HOME=folder, GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))

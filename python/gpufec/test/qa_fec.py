@@ -67,7 +67,6 @@ class qa_fec(unittest.TestCase):
                 np.testing.assert_array_equal(found, self.expected.ravel()[:len(found)])
 
     def test_OutputOfGrFecEncoder_IsDecoded(self):
-        """The output of gr-fec's encoder is decoded, for each termination."""
         for mode, ends in ((fec.CC_TERMINATED, "terminated"),
                            (fec.CC_TAILBITING, "tailbiting"),
                            (fec.CC_TRUNCATED, "truncated")):

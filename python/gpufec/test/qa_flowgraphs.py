@@ -168,8 +168,9 @@ class qa_layout(unittest.TestCase):
             self.assertTrue(graph.options_block.comment)
 
     def test_IdOfBlock_HidesNoMethod(self):
-        """In generated code, a block is an attribute of the flowgraph. GRC 3.10.12 refuses the names
-        of all methods, and GRC 3.10.5 those of some."""
+        """In generated code, a block is an attribute of the flowgraph, with the block's id as its
+        name. GRC 3.10.12 refuses the names of all methods as ids, and GRC 3.10.5 the names of some
+        methods."""
         top = gr.top_block()
         methods = {*dir(top), *dir(getattr(top, "_impl", top))}
         self.assertIn("lock", methods)
@@ -180,8 +181,8 @@ class qa_layout(unittest.TestCase):
 @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
 class qa_compiling(unittest.TestCase):
     def test_EveryExample_Compiles(self):
-        """grcc compiles each example. Those whose modules are missing are skipped by name, and grcc
-        names the missing modules."""
+        """grcc compiles each example whose modules are installed, and names the missing modules of
+        the other examples."""
         there = [path for path in EXAMPLES if is_there(path.stem)]
         with tempfile.TemporaryDirectory() as folder:
             done = compile_examples(there, folder)
@@ -356,7 +357,6 @@ class qa_live(unittest.TestCase):
         self.assertIn("<td>searching</td>", top.meter.table())
 
     def test_CcsdsRecording_ListsEveryFrame(self):
-        """The table shows each frame of a recording."""
         frames, bits = ccsds_signals.transmit(12, 114, 6, differential=True, before=3000,
                                               code="ccsds-223-conventional")
         path = self.recording(bits)

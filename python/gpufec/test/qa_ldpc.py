@@ -4,8 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests LDPC in flowgraphs: every code of DVB-S2 from gr-dtv's transmitter, other standards, ACM,
-soft output."""
+"""Tests gpu_ldpc_dvbs2 and ldpc_encoder in flowgraphs. gr-dtv transmits every code of DVB-S2."""
 
 import tempfile
 import unittest

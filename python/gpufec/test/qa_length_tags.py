@@ -70,8 +70,8 @@ def length(at, value):
 
 
 class case:
-    """A block in one of its modes: how to make it, its input frames, and the expected output of
-    each frame."""
+    """A block in one of its modes: a function that makes the block, its input frames, and the
+    expected output of each frame."""
 
     def __init__(self, name, make, items, packets_are_frames=False):
         self.name, self.make = name, make
@@ -284,7 +284,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_FramesBeforeTheFirstTag_AreCounted(self, case):
-        """Input before the first tag is divided into frames; the tag ends an incomplete one."""
+        """Input before the first tag is divided into frames. An incomplete frame ends at the
+        tag."""
         n = case.n
         items = np.concatenate([case.frames[0], case.frames[1], case.junk[:n // 2],
                                 case.frames[2], case.frames[3]])
@@ -530,8 +531,8 @@ class qa_acm(unittest.TestCase):
 
     def test_CutFrames_AreCountedOnce(self):
         """A frame that the next frame's tags cut short is counted once, even if its own length tag
-        is wrong. The next frame's tags are code and length, or length alone. In the last case no
-        frame is cut."""
+        is wrong. The next frame has a code tag and a length tag, or only a length tag. The last
+        stream has no cut frame."""
         llr = self.llr
         cut = llr[2][:5000]
         for largest in 0, 7777:

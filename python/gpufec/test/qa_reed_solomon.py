@@ -4,8 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests Reed-Solomon codes in flowgraphs: errors, erasures, dropped frames, tags, input in
-chunks."""
+"""Tests rs_encoder and rs_decoder in flowgraphs."""
 
 import unittest
 
@@ -48,7 +47,6 @@ def decode_with_erasures(frames, erasures, **parameters):
 
 class qa_reed_solomon(unittest.TestCase):
     def test_EveryCode_EqualsArrays(self):
-        """Blocks and array functions encode and decode to the same bytes."""
         random = np.random.default_rng(1)
         for name, n, k in CODES:
             for interleaving, fill in (1, 0), (5, 0), (4, 60):

@@ -107,7 +107,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(turn, 28 + 24)
 
     def test_OutputLlrs_HaveRequestedSignScaleAndOrder(self):
-        """Output LLRs have the requested sign and scale, in codeword order (not interleaved)."""
+        """Output LLRs have the order of the codeword, not that of the interleaved bits."""
         message, symbols = transmit("8psk", "short", "3/5", 3, 5)
         received = noisy(symbols, 6.5, 5)
         code = dict(frame_size="short", rate="3/5", constellation="8psk",
@@ -337,7 +337,8 @@ class qa_symbols(unittest.TestCase):
 
     def test_WrongEsN0_StillYieldsWholeFrames(self):
         """If the given Es/N0 is wrong by -10 or 10 dB, each frame still produces n bits, and
-        ldpc_valid is true exactly if they are correct. With 12 dB less noise all are correct."""
+        ldpc_valid is true if, and only if, these bits are correct. With 12 dB less noise all frames
+        are correct."""
         for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
                                               ("16apsk", "3/4", 14), ("32apsk", "3/4", 17)):
             message, sent = transmit(constellation, "short", rate, 3, 41)
@@ -359,8 +360,8 @@ class qa_symbols(unittest.TestCase):
                     self.assertTrue(margin == 0 or right.all())
 
     def test_BatchesAndChunks_DoNotChangeFrames(self):
-        """Frames of very different Es/N0 and amplitude decode as each would alone, and tags remain
-        on their frames."""
+        """Frames of very different Es/N0 and amplitude decode to the same bits together as alone,
+        and tags remain on their frames."""
         message, symbols = transmit("8psk", "short", "3/5", 8, 3)
         received = np.concatenate([noisy(f, 4.0 + i, i, 10.0 ** (i - 4)) for i, f in
                                    enumerate(symbols.reshape(8, 5400))])

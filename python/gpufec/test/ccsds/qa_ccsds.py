@@ -3,8 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests ccsds_fec_receiver and ccsds_deframer with an independent transmitter: formats, rotations,
-slips, tags, messages, restarts."""
+"""Tests ccsds_fec_receiver and ccsds_deframer with the independent transmitter of ccsds_signals."""
 
 import time
 import unittest
@@ -105,7 +104,6 @@ class qa_ccsds(unittest.TestCase):
                     self.assertNotIn("channel_error_rate", state)
 
     def test_PackedBitsAtAnyPhase_YieldAllFrames(self):
-        """ccsds_deframer finds frames in packed bits at any bit phase."""
         for before in range(9):
             frames, bits = signals.transmit(4, 223, 5, before=before)
             out, tags, _, _ = receive(np.packbits(bits), gpufec.ccsds_deframer())
@@ -162,7 +160,6 @@ class qa_ccsds(unittest.TestCase):
                                      list(range(0, len(out), size)))
 
     def test_Cltus_BecomeFramesWithTagsAndPdus(self):
-        """CLTUs of varying lengths become frames with tags and PDUs."""
         for code, esn0_db in (("tc-bch", 9.0), ("tc-ldpc-128", 3.0), ("tc-ldpc-512", 1.5)):
             for soft_input in ("int8", "float"):
                 with self.subTest(code, soft_input=soft_input):
@@ -198,7 +195,6 @@ class qa_ccsds(unittest.TestCase):
         self.assertLess(len(receive(values, block)[0]), len(out))
 
     def test_TagsOfCltus_MoveToByteOfTheirBit(self):
-        """An input tag moves to the output byte that contains its bit."""
         _, bits = signals.uplink((14, 14), 17, "tc-bch")
         # Before the codewords there are 64 bytes of idle sequence and 2 bytes of start sequence.
         tags = [(3, "early", 1), (64, "start", 2), (66 + 2, "inside", 3), (66 + 7, "parity", 4),
@@ -254,7 +250,6 @@ class qa_ccsds(unittest.TestCase):
         self.assertEqual(support.tags_of(receive(packed, block)[1], "ccsds_frame"), [])
 
     def test_InputTags_MoveToItemOfTheirBit(self):
-        """An input tag moves to the output item that contains its bit."""
         _, bits = signals.transmit(4, 223, 10, before=800)
         packed = np.packbits(bits) # frame i begins at byte 100 + 259 i
         tags = [(3, "early", 1), (100, "marker", 2), (104, "first", 3), (120, "inside", 4),
@@ -341,7 +336,6 @@ class qa_ccsds(unittest.TestCase):
                 self.assertEqual((len(out), block.frame_count(), len(tags)), (0, 0, 0), parameters)
 
     def test_SecondRun_BeginsANewStream(self):
-        """A second run of the flowgraph begins a new stream."""
         frames, bits = signals.transmit(5, 223, 15, before=40)
         block = gpufec.ccsds_deframer()
         source = blocks.vector_source_b(np.packbits(bits).tolist())

@@ -154,7 +154,6 @@ class qa_ccsds_arrays(unittest.TestCase):
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the tool is not built")
     def test_Tool_WritesFramesOfCcsdsDecode(self):
-        """gpufec decode ccsds writes the frames that ccsds_decode() returns."""
         for soft_input, sigma, parameters in (
                 ("int8", 0.5, dict(convolutional="ccsds", interleaving=2)),
                 ("float", 0.3, dict(convolutional="ccsds_7_8", differential=True)),

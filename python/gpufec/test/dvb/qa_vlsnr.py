@@ -163,7 +163,6 @@ class qa_vlsnr(unittest.TestCase):
                 self.assertLess(np.abs(np.concatenate(ours) - symbols[:2 * count]).max(), 1e-6)
 
     def test_CodeTags_SelectTheModcod(self):
-        """Tags select among all MODCODs of VL-SNR frames."""
         code = lambda size, rate, name: pmt.to_pmt(
             {"frame_size": "vl-snr " + size, "rate": rate, "constellation": name})
         received, tags, sent, at = [], [], [], 0

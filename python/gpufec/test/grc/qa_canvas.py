@@ -6,7 +6,8 @@
 """Computes the positions and sizes of blocks on GNU Radio Companion's canvas, without a display.
 
 The sizes follow from the text that GNU Radio Companion writes on a block in its default font,
-DejaVu Sans at 96 dots per inch."""
+DejaVu Sans at 96 dots per inch.
+"""
 
 import numbers
 import os
@@ -106,7 +107,7 @@ def block_size(block):
 
 
 class box:
-    """A rectangle on the canvas with its block or comment."""
+    """A rectangle on the canvas, and the name of the block or comment in it."""
 
     def __init__(self, what, left, top, right, bottom):
         self.what, self.left, self.top, self.right, self.bottom = what, left, top, right, bottom

@@ -246,7 +246,6 @@ class qa_grc(qa_grc_case.grc_case):
                     self.run_generated(graph)
 
     def test_GeneratedCall_NamesEveryParameter(self):
-        """The generated constructor call names every parameter of the block."""
         for key, block_class in ((DECODER, gpufec.gpu_viterbi_pbvd),
                                  (ENCODER, gpufec.conv_encoder)):
             _, block = self.graph(key)

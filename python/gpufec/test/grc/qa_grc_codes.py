@@ -184,8 +184,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                                          lock_presets=[name], backend="cpu"), red)
 
     def test_OptionsOfPpdus_AreRedWithTheWordsOfTheBlock(self):
-        """Invalid options of Wi-Fi PPDUs show the words of the block's exception, and frame_size,
-        which has no effect on PPDUs, is not checked."""
+        """For invalid options of Wi-Fi PPDUs, the error message has the words of the block's
+        exception. frame_size, which has no effect on PPDUs, is not checked."""
         ppdu = dict(psdu_bytes=100, symbol_bits=104, stbc="True")
         both = [{}, dict(symbol_bits=0), dict(psdu_bytes=0), dict(psdu_bytes=-1),
                 dict(psdu_bytes=65536), dict(symbol_bits=-1), dict(symbol_bits=65536),
@@ -218,7 +218,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                                             for w in words), (words, str(error)))
 
     def test_OptionsOfPpdus_HaveNoEffectOnOtherStandards(self):
-        """Other standards hide the fields of PPDUs. Their values are neither checked nor used."""
+        """With other standards, the fields of PPDUs are hidden, and their values are neither
+        checked nor used."""
         for key in LDPC_DECODER, "gpufec_ldpc_encoder":
             graph, block = self.graph(key, psdu_bytes="100", symbol_bits="-1", stbc="True")
             with self.subTest(key):
@@ -299,7 +300,6 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertEqual(text, made["with_codes"](text))
 
     def test_ReceiverModcods_AreRedExactlyWhereDecoderRaises(self):
-        """dvbs2_fec_receiver is invalid (red) exactly for the MODCODs that the decoder refuses."""
         drawn = self.platform.blocks["gpufec_dvbs2_fec_receiver"]
         options = {p["id"]: p.get("options") for p in drawn.parameters_data}
         checks = [c for c in drawn.asserts if re.match("'(Frame size|Rate|Constellation):", c)]

@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests ports in device memory: the same output and tags as ports in host memory, and errors.
+"""Tests that ports in device memory have the output and the tags of ports in host memory, and that
+impossible options are refused.
 
 The scheduler inserts the copies between the host's blocks and these ports. Without gr-cuda, the
 library of the simulated devices has a test double of gr-cuda's buffer.
@@ -329,7 +330,6 @@ class qa_device_ports(unittest.TestCase):
         self.assertEqual(len(sink.data()), 8 * 1800)
 
     def test_TwoBlocksInSeries_ShareABuffer(self):
-        """Output in device memory is the input of the next block."""
         values = llrs(20)
 
         def chain(**parameters):

@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests gpu_viterbi_pbvd with frames: numbers of bits and their values, for every termination."""
+"""Tests the number and the values of the bits that gpu_viterbi_pbvd outputs for frames of every
+termination."""
 
 import unittest
 

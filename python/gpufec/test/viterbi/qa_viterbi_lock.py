@@ -271,7 +271,6 @@ class qa_viterbi_lock(unittest.TestCase):
                 decoder(**parameters)
 
     def test_OutputOfGrDtvCoder_IsDecoded(self):
-        """The output of gr-dtv's inner coder, an independent implementation, is decoded."""
         rates = dtv.C1_2, dtv.C2_3, dtv.C3_4, dtv.C5_6, dtv.C7_8
         rng = np.random.default_rng(16)
         data = rng.integers(0, 256, 1512 * 2 * 7).astype(np.uint8)

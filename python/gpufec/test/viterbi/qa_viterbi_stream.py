@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests gpu_viterbi_pbvd with streams: numbers of bits and their values, for input in chunks of any
-size, in all input formats."""
+"""Tests the number and the values of the bits that gpu_viterbi_pbvd outputs for streams, with input
+in chunks of any size and in every format."""
 
 import unittest
 
@@ -164,7 +164,7 @@ class qa_viterbi_stream(unittest.TestCase):
                 self.assertEqual(decoder.relative_rate(), rate)
 
     def test_OutputOfGrFecEncoder_IsDecoded(self):
-        """The output of gr-fec's encoder is decoded; as in gr-fec, positive values mean bit 1."""
+        """In gr-fec, as in this module, a positive soft value means bit 1."""
         bits = support.random_bits(8000, 8)
         encoder = fec.cc_encoder_make(8000, 7, 2, [79, 109], 0, fec.CC_STREAMING, False)
         graph = gr.top_block()
