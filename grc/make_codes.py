@@ -171,7 +171,7 @@ def constellation_checks(standards, constellations, condition):
         rates = {c: quoted(modcods(standard, size, c)) for c in constellations
                  if modcods(standard, size, c)}
         table = ", ".join(f"'{folded(c)}': {values}" for c, values in rates.items())
-        yield check("Constellation: with one of the following rates in "
+        yield check("Constellation: one that has this rate, as listed here, in "
                     f"{standards[standard]} {size}",
                     f"{condition}standard != '{standard}' or frame_size != '{folded(size)}' or "
                     f"rate in {{{table}}}.get(constellation, ())")

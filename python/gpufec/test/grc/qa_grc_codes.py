@@ -40,7 +40,7 @@ WRONG_LDPC_DECODERS = [
     (dict(soft_input="symbols", standard="dvbs2x", frame_size="medium", rate="1/3"),
      "Soft input: symbols only with DVB-S2 or S2X .except medium frames.,"),
     (dict(soft_input="symbols", standard="dvbs2x", frame_size="vl-snr short", rate="1/3"),
-     "Constellation: with one of the following rates in DVB-S2X vl-snr short"),
+     "Constellation: one that has this rate, as listed here, in DVB-S2X vl-snr short"),
     (dict(soft_input="symbols", punctured="[0]"), "Soft input: .*without punctured"),
     (dict(output="bbframe", standard="wifi", frame_size="648"), "Output: BBFRAMEs only with"),
     (dict(output="bbframe", standard="dvbs2x", frame_size="medium", rate="1/3"),
