@@ -16,7 +16,7 @@ import numpy as np
 from gnuradio import blocks, digital, filter, gpufec, gr
 
 CODE = dict(q=32, n=10, frame_symbols=210)
-SAMPLES = 4 # per bit
+SAMPLES = 4 # samples per bit
 CLOCK_ERROR = 50e-6
 
 

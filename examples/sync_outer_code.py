@@ -82,7 +82,7 @@ class feedback(gr.interp_block):
         gr.interp_block.__init__(self, "feedback", [np.uint8], [np.float32], 1 << Q_BITS)
         self.set_tag_propagation_policy(gr.TPP_DONT)
         self._checks = checks
-        self._wrong = 0.5 # e of the current frame
+        self._wrong = 0.5 # the error probability e of the current frame
         symbols = np.arange(1 << Q_BITS)
         bits = symbols[:, None] >> np.arange(Q_BITS) & 1
         self._distance = (bits[:, None] != bits).sum(axis=2)

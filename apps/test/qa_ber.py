@@ -97,7 +97,7 @@ class qa_ber(unittest.TestCase):
     def ber(self, *arguments):
         result = run("ber", "viterbi", "--backend", "cpu", "--json", "-", *arguments)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(result.stderr, b"")  # progress is shown on terminals only
+        self.assertEqual(result.stderr, b"")  # the progress line is only for terminals
         return json.loads(result.stdout)
 
     def test_RangeAndReference_YieldExpectedRates(self):

@@ -211,7 +211,7 @@ class qa_resumed(unittest.TestCase):
         self.assertEqual(status, 128 + signal.SIGHUP)
         self.assertIn(b"interrupted", errors)
         self.assertIn([p.get("complete", True) for p in report["points"]],
-                      ([True], [True, False]))  # the second point may have been started
+                      ([True], [True, False]))  # counts of the second point exist if it was started
 
     def test_IgnoredSignals_StayIgnored(self):
         """A simulation ends normally in spite of SIGHUP and SIGINT if it was started with both

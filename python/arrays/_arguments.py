@@ -72,7 +72,7 @@ def check_kind(name, value, default):
     elif isinstance(default, float):
         if not isinstance(value, numbers.Real):
             refuse(name, brief(value), "numbers")
-    elif isinstance(default, str) and name != "message_positions": # may be a list
+    elif isinstance(default, str) and name != "message_positions": # message_positions may be a list
         if not isinstance(value, (str, os.PathLike) if name == "code_file" else str):
             near = isinstance(value, numbers.Real) and _meant(name, value, default)
             refuse(name, brief(value), "strings" + (f', as "{near}"' if near else ""))

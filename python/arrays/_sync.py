@@ -59,7 +59,7 @@ class sync_decoder(_Streaming):
         self._decoders = {}
         self._lock = threading.Lock()
         if not _most:
-            self._decoder(soft_input or "hard", False) # refuses wrong parameters now
+            self._decoder(soft_input or "hard", False) # raises errors for wrong parameters
 
     def _decoder(self, soft_input, priors):
         key = (soft_input, priors)

@@ -265,7 +265,7 @@ class _Replacement:
             if kind is None:
                 self._file.flush()
                 if self._part:
-                    os.fsync(self._file.fileno()) # a full disk may show only here
+                    os.fsync(self._file.fileno()) # may be the first call that reports a full disk
                 self._file.close()
                 if self._part:
                     os.replace(self._part, self._path)

@@ -326,7 +326,7 @@ class qa_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, inside): # the input is a DLPack array
             gpufec.viterbi_decode(ByDlpack(given), **code, out=memory[33:65].reshape(4, 8))
         np.testing.assert_array_equal(given, values)
-        for first in (0, 32 + values.size): # directly before and after the input
+        for first in (0, 32 + values.size): # output directly before and after the input
             out = memory[first:first + 32].reshape(4, 8)
             np.testing.assert_array_equal(gpufec.viterbi_decode(given, **code, out=out)[0],
                                           expected)

@@ -138,7 +138,7 @@ class qa_device_arrays(unittest.TestCase):
                         found = found.numpy()
                     if found.dtype == np.float32:
                         np.testing.assert_allclose(found, expected, atol=4e-6)
-                    elif found.dtype == np.int8: # LLRs may round differently
+                    elif found.dtype == np.int8: # the GPU may round LLRs differently
                         self.assertLessEqual(
                             abs(found.astype(int) - expected.astype(int)).max(), 1)
                     else:
@@ -201,7 +201,7 @@ class qa_device_arrays(unittest.TestCase):
         found, _ = gpufec.viterbi_decode(there, **CUDA)
         np.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(found)), expected)
 
-        class Interface: # supports no DLPack, like Numba's arrays
+        class Interface: # has no DLPack, like Numba's arrays
             def __init__(self, array):
                 self.array = array
                 self.__cuda_array_interface__ = array.__cuda_array_interface__

@@ -50,7 +50,7 @@ class qa_lock(unittest.TestCase):
         self.assertTrue(np.isnan(status.channel_error_rate))
         self.assertIn("no signal", status.verdict)
         self.assertEqual([str(w.message) for w in caught], [status.verdict])
-        self.assertEqual(caught[0].filename, __file__) # the warning points at the caller
+        self.assertEqual(caught[0].filename, __file__) # the warning names the caller's file
 
     def test_RepeatedCalls_BeginNewStreams(self):
         _, values = received("dvb_3_4")

@@ -223,7 +223,7 @@ class qa_sync_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^lengths is of 4 reads"):
             gpufec.sync_decode(received[:30].reshape(3, 10), lengths=[[1, 2], [3, 4]], reads=2,
                                **decode)
-        for more in (dict(reads=0), dict(passes=0)): # refused by the constructor
+        for more in (dict(reads=0), dict(passes=0)): # the constructor refuses these
             with self.assertRaisesRegex(ValueError, "is 0"):
                 gpufec.sync_decoder(**decode, **more)
 

@@ -241,7 +241,7 @@ class decoder_blocks:
         block = self.block(backend="cpu", max_latency_ms=7.5)
         self.assertEqual(block.max_latency_ms(), 7.5)
         block.set_max_latency_ms(2)
-        for _ in range(2): # counts begin again with each run
+        for _ in range(2): # each run begins with counts of 0
             self.decode(block)
             self.assertEqual(block.max_latency_ms(), 2)
             self.assertEqual(block.frame_count(), self.frame_count)

@@ -63,7 +63,7 @@ class qa_fec(unittest.TestCase):
             extended = fec.extended_decoder(objects, threading=threading_kind)
             found, _ = run(self.values, extended)
             with self.subTest(threading_kind):
-                self.assertGreaterEqual(len(found), 18 * FRAME) # gr-fec's threading drops the end
+                self.assertGreaterEqual(len(found), 18 * FRAME) # gr-fec drops the last frames
                 np.testing.assert_array_equal(found, self.expected.ravel()[:len(found)])
 
     def test_OutputOfGrFecEncoder_IsDecoded(self):

@@ -441,7 +441,7 @@ class qa_length_tags(unittest.TestCase):
             graph.unlock()
         source.limit, source.held = len(items), False
         graph.wait()
-        if case.name.startswith("channel_bsid"): # noise differs from that in case.outputs
+        if case.name.startswith("channel_bsid"): # the noise is not that of case.outputs
             self.assertEqual(len(sink.data()), len(expected))
         else:
             np.testing.assert_array_equal(np.array(sink.data(), np.uint8), expected)

@@ -310,11 +310,11 @@ class qa_symbols(unittest.TestCase):
         _, apsk16 = transmit("16apsk", "short", "3/4", 1, 33)
         tag = lambda modcod: pmt.cons(pmt.from_long(modcod), pmt.PMT_T)
         parts = [(4, good[0]),
-                 (4, psk8),    # 5400 symbols where 8100 are expected
+                 (4, psk8),    # 5400 symbols; the tag requires 8100
                  (4, good[1]),
-                 (12, good[2]), # 8100 where 5400 are expected: one frame and a half
+                 (12, good[2]), # 8100 symbols; the tag requires 5400
                  (4, good[2]),
-                 (18, apsk16), # the right number, but another rate
+                 (18, apsk16), # the number that the tag requires, at another rate
                  (4, good[3])]
         starts = np.cumsum([0] + [len(part) for _, part in parts])
         tags = [(int(at), pmt.mp("XFECFRAME"), tag(m)) for at, (m, _) in zip(starts, parts)]
@@ -455,7 +455,7 @@ class qa_symbols(unittest.TestCase):
             self.assertIn(receiver.active_backend(), ("cpu", "cuda"))
             self.assertGreater(receiver.mean_iterations(), 1)
             receiver.set_esn0_db(5)
-            self.assertTrue(np.isnan(receiver.esn0_db())) # the Es/N0 is estimated
+            self.assertTrue(np.isnan(receiver.esn0_db())) # no Es/N0 is given
             receiver.set_max_latency_ms(10)
             self.assertEqual(receiver.max_latency_ms(), 10)
             with self.assertRaises(ValueError):
@@ -519,7 +519,7 @@ class qa_symbols(unittest.TestCase):
     def test_ReceiverWithCodeTags_YieldsContinuousPackets(self):
         """Packets continue across frames of S2X and S2. Only the frame with an unknown MODCOD is
         lost."""
-        modcods = [("8psk", "short", "26/45", dtv.MOD_8PSK), # the receiver's parameters name this one
+        modcods = [("8psk", "short", "26/45", dtv.MOD_8PSK), # the receiver's own MODCOD
                    ("qpsk", "short", "1/2", dtv.MOD_QPSK),
                    ("64apsk", "normal", "7/9", dtv.MOD_8_16_20_20APSK),
                    ("32apsk", "short", "2/3", dtv.MOD_4_12_16APSK),

@@ -144,7 +144,7 @@ def telecommand_codewords(frame, code):
     if "bch" not in code:
         rows = TELECOMMAND_GENERATOR[code]
         first = np.array([int(bit) for row in rows for bit in f"{int(row, 16):0{8 * size}b}"])
-        first = first.reshape(4, 4, 2 * size) # circulants
+        first = first.reshape(4, 4, 2 * size) # 4 by 4 circulants
         parity = [np.concatenate([np.roll(block, shift) for block in row])
                   for row in first for shift in range(2 * size)]
         return np.hstack([messages, messages @ np.array(parity, np.uint8) & 1])

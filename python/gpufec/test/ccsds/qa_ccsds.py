@@ -138,7 +138,7 @@ class qa_ccsds(unittest.TestCase):
                     size = {"c2": 892, "ar4ja-4096-2/3": 512}.get(code, 128)
                     frames, bits = signals.transmit(10, size, 7, code=code, before=333)
                     sigma = float(np.sqrt(0.5 * 10**(-esn0_db / 10)))
-                    values = signals.soft(bits, "float", sigma) * 2 / sigma**2 # in nats
+                    values = signals.soft(bits, "float", sigma) * 2 / sigma**2 # LLRs in nats
                     if soft_input == "int8":
                         values = np.clip(np.rint(2 * values), -127, 127).astype(np.int8)
                     # The sign changes within frame 5, but not between two blocks of 511 bits
@@ -167,7 +167,7 @@ class qa_ccsds(unittest.TestCase):
                     sigma = float(np.sqrt(0.5 * 10**(-esn0_db / 10)))
                     values = signals.soft(bits, "float", sigma)
                     if "ldpc" in code:
-                        values *= 2 / sigma**2 # in nats
+                        values *= 2 / sigma**2 # LLRs in nats
                     if soft_input == "int8":
                         scale = 2 if "ldpc" in code else 32
                         values = np.clip(np.rint(scale * values), -127, 127).astype(np.int8)

@@ -171,7 +171,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                     randomiser_name=parameters.get("randomiser", "short"))
                 values = signals.soft(bits, soft_input, sigma)
                 if "ar4ja" in code:
-                    values *= 2 / sigma**2 # in nats
+                    values *= 2 / sigma**2 # LLRs in nats
                 options = [text for name, value in parameters.items()
                            for text in ("--" + name.replace("_", "-"), str(value).lower())]
                 result = subprocess.run(

@@ -218,7 +218,7 @@ class qa_vlsnr(unittest.TestCase):
         for good in (0, 1, 3, 5):
             self.assertTrue(np.array_equal(items[good], message[good]), good)
         self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_valid")],
-                         [True, True, True, True, False, True]) # zeros are a codeword
+                         [True, True, True, True, False, True]) # a frame of zeros is a codeword
 
     def test_SymbolsOnDevice_DecodeAsOnCpu(self):
         _, symbols = transmit("short", "4/15", 8, 4)

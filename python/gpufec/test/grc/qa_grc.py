@@ -205,7 +205,7 @@ class qa_grc(qa_grc_case.grc_case):
                 continue
             with self.subTest(key, field=field["id"]):
                 if field["id"] == "frame_bits" and "channel" not in key:
-                    self.assertIn("streaming", field["hide"]) # hidden where it must be 0
+                    self.assertIn("streaming", field["hide"]) # hidden if it must be 0
                     continue
                 self.assertIn(default, field["options"])
                 label = field["option_labels"][field["options"].index(default)]
@@ -589,7 +589,7 @@ class qa_grc(qa_grc_case.grc_case):
                 self.assertFalse(graph.is_valid())
                 self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
                 encoder, = [b for b in graph.blocks if b.key == "gpufec_sync_encoder"]
-                if code and not decoder: # the encoder has the wrong field too
+                if code and not decoder: # the field of the encoder is wrong too
                     self.assertRegex("\n".join(encoder.get_error_messages()), "Assertion")
 
     def test_CallbacksAndParametersOfSync_AreThoseOfBlock(self):

@@ -70,7 +70,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                       dict(soft_input="symbols", constellation="pi/2-bpsk", standard="dvbs2x",
                            frame_size="vl-snr short", rate="4/15"),
                       dict(output="bbframe", frame_size="NORMAL"),
-                      dict(constellation="no_variable"), # not used for LLR input
+                      dict(constellation="no_variable"), # LLR input does not use the constellation
                       dict(standard="file", code_file="some.alist", rate="no_variable")):
             graph, block = self.graph(LDPC_DECODER, **right)
             with self.subTest(**right):

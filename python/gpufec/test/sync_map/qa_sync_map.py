@@ -162,7 +162,7 @@ class qa_sync_map(unittest.TestCase):
                 self.assertGreater(np.abs(posteriors(**corridor, **more) - exact).max(),
                                    0.01)
         if not support.SIMULATED:
-            with self.assertRaises(RuntimeError): # receiver "lattice" is only for the CPU
+            with self.assertRaises(RuntimeError): # only the CPU supports receiver "lattice"
                 gpufec.gpu_sync_map(SMALL_BOOK, **SMALL, backend="cuda", form="corridor",
                                     receiver="lattice")
 
@@ -193,7 +193,7 @@ class qa_sync_map(unittest.TestCase):
         np.testing.assert_allclose(weight, weights, rtol=1e-6)
 
         L = weights = 0
-        alike = [np.resize(f, 31) for f in frames] # 31 items: drifts up to 1
+        alike = [np.resize(f, 31) for f in frames] # 31 items suffice for drifts up to 1
         for drift, p in zip((-1, 0, 1), end):
             part, weight = weighted([f[:30 + drift] for f in alike])
             # `part` has only the items up to the end that the drift implies.

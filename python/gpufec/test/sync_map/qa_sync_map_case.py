@@ -71,7 +71,7 @@ def framed_source(frames, extra=()):
 
 def tagged_source(items, tags):
     if items.dtype in (np.uint8, np.float32):
-        return support.vector_source(items, tags) # faster with many tags
+        return support.vector_source(items, tags) # this source is faster with many tags
     return support.array_source(items, tags=tags)
 
 

@@ -59,7 +59,7 @@ class qa_sync_map_running(unittest.TestCase):
         """With frame_items, frames decode like tagged frames, even with few output items per call.
         Length tags then have no effect on the frames, and the block copies them like other tags."""
         _, frames = small_frames(60)
-        frames = [np.resize(f, 32) for f in frames] # repeats or cuts frames to 32 items
+        frames = [np.resize(f, 32) for f in frames] # makes all frames 32 items long
         prior = dict(end_first=-3, end_prior=[1.0] * 8)
         items = np.concatenate(frames)
         for backend in ("cpu", "auto"):
@@ -227,7 +227,7 @@ class qa_sync_map_running(unittest.TestCase):
                 self.assertEqual(block.nitems_read(0), limit - before)
                 if mode == "framed": # because of max_latency_ms, all complete frames arrive
                     wait_until(lambda: len(end.data()) >= limit // 30 * 5)
-                time.sleep(0.1) # lets the scheduler move items
+                time.sleep(0.1) # the scheduler moves items in this time
                 wait_until(lambda: len(end.data()) - came == block.nitems_written(0))
                 came = len(end.data())
                 graph.lock()

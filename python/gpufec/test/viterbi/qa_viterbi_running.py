@@ -16,7 +16,7 @@ from gnuradio import blocks, gpufec, gr
 
 import qa_support as support
 
-PATIENCE = 20.0 # seconds to wait for a condition
+PATIENCE = 20.0 # longest time in s to wait for a condition
 
 
 class gated_source(gr.sync_block):

@@ -24,7 +24,7 @@ try:
 except ImportError:
     ieee802_11 = None
 
-PSDU_BYTES, SYMBOL_BITS = 300, 96  # QPSK
+PSDU_BYTES, SYMBOL_BITS = 300, 96  # 96 bits per OFDM symbol: QPSK
 PPDU = dict(standard="wifi", rate="1/2", psdu_bytes=PSDU_BYTES, symbol_bits=SYMBOL_BITS)
 CARRIERS = [k for k in range(-26, 27) if k not in (-21, -7, 0, 7, 21)]
 PILOTS = {-21: 1, -7: 1, 7: 1, 21: -1}
