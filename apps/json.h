@@ -61,7 +61,7 @@ public:
     }
     //! Adds an item to an array.
     json& add(json value) { return add("", std::move(value)); }
-    //! Adds the members of another object.
+    //! Adds the members of \p other, an object.
     json& merge(const json& other)
     {
         d_members.insert(d_members.end(), other.d_members.begin(), other.d_members.end());

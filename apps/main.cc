@@ -24,7 +24,7 @@ struct command {
     std::string summary;
     // Function of a command that has a decoder as its argument, or null.
     int (*run)(const decoder_trait& trait, const arguments& args);
-    trait_command decoder_trait::*part; // the command's member in each trait, or null
+    trait_command decoder_trait::*part; // the command's member of decoder_trait, or null
     // Function of a command without a decoder, or null.
     int (*alone)(const arguments& args) = nullptr;
 };

@@ -372,7 +372,7 @@ std::string option_values::warning(const std::string& text) const
     if (!has_option("llr-factor") || !std::regex_search(typed, found, factor)) {
         return typed;
     }
-    std::ostringstream use; // the input is multiplied by the given factor already
+    std::ostringstream use; // the input has been multiplied by --llr-factor
     use << "use --llr-factor " << std::stod(found[1]) * real("llr-factor");
     return found.prefix().str() + use.str() + found.suffix().str();
 }
