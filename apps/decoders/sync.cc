@@ -634,12 +634,12 @@ gpufec ber sync --codebook random --range 0.06 --reads 2 --max-frames 50
     };
     t.decode = {
         "Decodes received items from IN to symbols in OUT, or to the format of --output. "
-        "An item is one byte or, with --soft-input float, one float, or as many floats "
-        "as an alphabet above 2 has symbols. Symbols are bytes up to q = 256, else "
-        "16 bits, little-endian. With --mode stream, the decoder finds the frames. With "
-        "--mode framed, the file of --lengths has the received length of each frame. "
-        "With --reads, the reads of a frame follow one another, each with its own "
-        "length.",
+        "An item is one byte or, with --soft-input float, one float or, if --alphabet is "
+        "above 2, one float per channel symbol of the alphabet. Symbols are bytes up to "
+        "q = 256, else 16 bits, little-endian. With --mode stream, the decoder finds the "
+        "frames. With --mode framed, the file of --lengths has the received length of "
+        "each frame. With --reads, the reads of a frame are consecutive, each with its "
+        "own length.",
         std::string("lengths file - with mode framed: file with the received lengths, "
                     "separated by white space") +
             reads_options,

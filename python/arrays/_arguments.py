@@ -75,7 +75,7 @@ def check_kind(name, value, default):
     elif isinstance(default, str) and name != "message_positions": # message_positions may be a list
         if not isinstance(value, (str, os.PathLike) if name == "code_file" else str):
             near = isinstance(value, numbers.Real) and _meant(name, value, default)
-            refuse(name, brief(value), "strings" + (f', as "{near}"' if near else ""))
+            refuse(name, brief(value), "strings" + (f', such as "{near}"' if near else ""))
     elif isinstance(default, tuple):
         if not isinstance(value, collections.abc.Collection) or isinstance(value, (str, bytes)):
             refuse(name, brief(value), "sequences")
