@@ -138,7 +138,8 @@ class json_file
 {
 public:
     /*!
-     * \brief Opens the file of --json before the simulation, so that errors show early.
+     * \brief Opens the file of --json before the simulation, so that errors
+     * are reported early.
      * \throws usage_error if an option that is not listed in \p but names the same file
      */
     explicit json_file(const option_values& values,
