@@ -299,7 +299,7 @@ def view_of(name, array):
 
 
 def require_type(view, *dtypes):
-    """Returns `view`. Refuses it if its type is none of `dtypes`."""
+    """Returns `view` if its type is one of `dtypes`; refuses other types."""
     if view.dtype not in [np.dtype(d) for d in dtypes]:
         refuse(view.name, f"of type {view.dtype}",
                " and ".join(str(np.dtype(d)) for d in dtypes))
