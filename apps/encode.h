@@ -28,7 +28,7 @@ public:
     using function = std::function<void(
         const std::uint8_t* items, std::size_t count, byte_vector& out)>;
 
-    //! \p items is the size of a block. An incomplete last block is coded if
+    //! \p items is the number of items per block. An incomplete last block is coded if
     //!     r.frame_items is 0; otherwise it is dropped.
     piece_coder(const stream_rates& r, std::size_t items, function code);
 

@@ -44,7 +44,7 @@ public:
     std::size_t read(void* data, std::size_t bytes);
     //! Waits up to \p limit for data; returns whether a read would not block.
     bool readable(std::chrono::milliseconds limit) const;
-    //! Writes all bytes.
+    //! Writes all \p bytes bytes of \p data.
     void write(const void* data, std::size_t bytes);
     //! Truncates the file if it is a regular file.
     void clear();
@@ -138,7 +138,8 @@ class json_file
 {
 public:
     /*!
-     * \brief Opens the file of --json before the simulation, so that errors show early.
+     * \brief Opens the file of --json before the simulation, so that errors
+     * are reported early.
      * \throws usage_error if an option that is not listed in \p but names the same file
      */
     explicit json_file(const option_values& values,

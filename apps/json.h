@@ -61,7 +61,7 @@ public:
     }
     //! Adds an item to an array.
     json& add(json value) { return add("", std::move(value)); }
-    //! Adds the members of another object.
+    //! Adds the members of \p other, an object.
     json& merge(const json& other)
     {
         d_members.insert(d_members.end(), other.d_members.begin(), other.d_members.end());
@@ -112,7 +112,8 @@ public:
         return value;
     }
 
-    //! Returns an object of plain values as a line: "backend cpu, decode length 512".
+    //! Returns an object without nested values as a line: "backend cpu, decode length
+    //! 512".
     std::string line() const
     {
         std::string text;

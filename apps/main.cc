@@ -24,14 +24,14 @@ struct command {
     std::string summary;
     // Function of a command that has a decoder as its argument, or null.
     int (*run)(const decoder_trait& trait, const arguments& args);
-    trait_command decoder_trait::*part; // the command's member in each trait, or null
+    trait_command decoder_trait::*part; // the command's member of decoder_trait, or null
     // Function of a command without a decoder, or null.
     int (*alone)(const arguments& args) = nullptr;
 };
 
 const std::vector<command> commands{
     { "info",
-      "list devices, presets, LDPC codes and chosen defaults",
+      "list devices, presets, LDPC codes and automatic parameters",
       nullptr,
       nullptr,
       info },

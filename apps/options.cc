@@ -25,8 +25,9 @@ namespace gr::gpufec {
 namespace po = boost::program_options;
 
 const char* const exit_status_text =
-    "Exit status: 0 done, 1 failed, 2 wrong usage; decode: 3 if the input does not\n"
-    "fit the code and the format; ber: 129, 130 or 143 if interrupted.\n";
+    "Exit status: 0 after success, 1 after an error, 2 if the command line is wrong,\n"
+    "3 if the input of decode does not fit the code and the format, and 129, 130 or\n"
+    "143 if a signal interrupted ber.\n";
 
 void refuse_option(const std::string& name,
                    const std::string& value,
@@ -307,7 +308,7 @@ json option_values::to_json(const option_table& table, json known) const
     return known;
 }
 
-// Returns the option for a parameter of the library; "" if there is none.
+// Returns the option for \p parameter of the library; "" if there is no such option.
 std::string option_values::option_of(const std::string& parameter) const
 {
     static const std::map<std::string, std::vector<std::string>> others{
@@ -371,7 +372,7 @@ std::string option_values::warning(const std::string& text) const
     if (!has_option("llr-factor") || !std::regex_search(typed, found, factor)) {
         return typed;
     }
-    std::ostringstream use; // the input is multiplied by the given factor already
+    std::ostringstream use; // the input has been multiplied by --llr-factor
     use << "use --llr-factor " << std::stod(found[1]) * real("llr-factor");
     return found.prefix().str() + use.str() + found.suffix().str();
 }

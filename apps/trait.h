@@ -24,7 +24,7 @@
 namespace gr::gpufec {
 
 struct stream_rates {
-    std::size_t item_bytes; //!< size of an input item
+    std::size_t item_bytes; //!< size of an input item in bytes
     double items_per_bit;   //!< input items per information bit, for --pace
     double bits_per_byte;   //!< information bits per byte of output, for bench
     //! Input items per frame; 0: the input is a stream, or frames differ in length.
@@ -60,7 +60,8 @@ public:
     //! Returns the number of units of work (decoder_trait::work) per information bit so
     //! far.
     virtual double work_per_bit() const { return 0; }
-    //! Prints a summary to stderr and returns statistics. Called at the end.
+    //! Prints a summary to stderr, and returns statistics as JSON. Called after all
+    //! output was pulled.
     virtual json conclude() { return json::object(); }
     //! Returns whether the input does not fit the code and the format. This function is
     //! called at the end of the input; if it returns true, the exit status is 3.
@@ -78,7 +79,7 @@ public:
     {
     }
 
-    //! \p make makes the decoder.
+    //! \p make returns the decoder, which must use the given hooks.
     frame_adapter(const stream_rates& r,
                   const std::function<typename Decoder::sptr(decoder_hooks)>& make)
         : byte_coder(r), d_decoder(make(hooks()))

@@ -7,10 +7,10 @@
 
 All frames are short, so the MODCODs of rate 9/10, which only normal frames have, are left out. The
 script divides the packets into BBFRAMEs, each of the length that its MODCOD requires. gr-dtv
-scrambles, encodes, interleaves and modulates them. The symbols get noise at an Es/N0 of --margin dB
-above the standard's threshold, and each frame gets an XFECFRAME tag, like those of gr-dvbs2rx's PL
-synchronisation. Pulse shaping and synchronisation are left out. One block, dvbs2_fec_receiver,
-decodes the symbols to packets, which are compared with the sent packets.
+scrambles, encodes, interleaves and modulates the BBFRAMEs. The symbols get noise at an Es/N0 of
+--margin dB above the standard's threshold, and each frame gets an XFECFRAME tag, like those of
+gr-dvbs2rx's PL synchronisation. Pulse shaping and synchronisation are left out. One block,
+dvbs2_fec_receiver, decodes the symbols to packets, which are compared with the sent packets.
 
 Usage: dvbs2_acm.py [--frames N] [--margin DB] [--backend auto|cuda|cpu] [--threads N]
 """
@@ -81,7 +81,8 @@ class framer:
 
 
 def modulated(frame, constellation, rate):
-    """Encodes and modulates a BBFRAME with gr-dtv. Returns the complex symbols of a short frame."""
+    """Encodes and modulates `frame`, a BBFRAME, with gr-dtv. Returns the complex symbols of a short
+    frame."""
     code = getattr(dtv, "C" + rate.replace("/", "_"))
     size, modulation = dtv.FECFRAME_SHORT, getattr(dtv, "MOD_" + constellation)
     sink = blocks.vector_sink_c()

@@ -5,9 +5,9 @@
 
 """Shows how gpu_sync_map decodes a stream in which the clock recovery loses or repeats bits.
 
-BPSK at low SNR passes through GNU Radio's symbol synchroniser, which occasionally
-outputs one bit too many or too few. A decoder that counts bits loses all frames after
-the first such slip. gpu_sync_map finds the frames in the stream without any marker.
+BPSK at low SNR passes through GNU Radio's symbol synchroniser, which occasionally outputs one bit
+too many or too few. A decoder that counts bits loses all frames after the first slip. gpu_sync_map
+finds the frames in the stream without any marker.
 """
 
 import argparse
@@ -16,13 +16,13 @@ import numpy as np
 from gnuradio import blocks, digital, filter, gpufec, gr
 
 CODE = dict(q=32, n=10, frame_symbols=210)
-SAMPLES = 4 # per bit
+SAMPLES = 4 # samples per bit
 CLOCK_ERROR = 50e-6
 
 
 def transmit(bits, es_n0_db, random):
-    """Returns noisy BPSK samples with rectangular pulses. The sampling clock has a relative
-    frequency error of CLOCK_ERROR."""
+    """Returns BPSK samples of `bits` with rectangular pulses and noise from the generator `random`.
+    The sampling clock has a relative frequency error of CLOCK_ERROR."""
     signal = np.repeat(2.0 * bits - 1.0, SAMPLES)
     at = np.arange(0, len(signal) - 2, 1 + CLOCK_ERROR)
     before = at.astype(int)
@@ -48,7 +48,8 @@ def receive(samples, decoder):
 
 
 def nearest_words(bits, words):
-    """Ignores slips: returns, for every n bits, the symbol of the nearest codeword."""
+    """Returns the symbol of the nearest word for every n bits of `bits`, as a decoder without
+    synchronisation would."""
     n = CODE["n"]
     rows = bits[:len(bits) // n * n].reshape(-1, 1, n)
     index = np.arange(len(rows)) % CODE["frame_symbols"]
@@ -56,7 +57,7 @@ def nearest_words(bits, words):
 
 
 def wrong(symbols, sent):
-    """Returns the fraction of the symbols that are wrong or missing."""
+    """Returns the fraction of `sent` that is wrong or missing in `symbols`."""
     count = min(len(symbols), len(sent))
     return 1 - np.count_nonzero(symbols[:count] == sent[:count]) / len(sent)
 

@@ -5,7 +5,7 @@
 
 """Decodes an outer LDPC code and an inner synchronisation code iteratively.
 
-The decisions of the LDPC decoder are fed back to gpu_sync_map as priors, which improve its
+The decisions of the LDPC decoder are fed back to gpu_sync_map as priors, which improve the
 estimates of the drift and of the bits.
 
     bits - ldpc_encoder - interleaver - sync_encoder - channel_bsid -+-----------+- ...
@@ -19,7 +19,7 @@ estimates of the drift and of the bits.
                                              +- weights of symbols, for the next turn
 
 One flowgraph has the blocks of all iterations ("turns") in series, so that frames stream through
-it.
+all iterations.
 """
 
 import argparse
@@ -44,8 +44,8 @@ COLUMN_WEIGHT, ROW_WEIGHT = 3, 6 # an LDPC code of rate 1/2
 
 
 def gallager_code(bits, random):
-    """Returns the bits of each check of a random regular LDPC code, as an array of shape (checks,
-    ROW_WEIGHT)."""
+    """Returns the bits of each check of a random regular LDPC code with `bits` bits, as an array of
+    shape (checks, ROW_WEIGHT)."""
     sockets = random.permutation(np.repeat(np.arange(bits), COLUMN_WEIGHT))
     rows = sockets.reshape(-1, ROW_WEIGHT)
     while True:
@@ -82,7 +82,7 @@ class feedback(gr.interp_block):
         gr.interp_block.__init__(self, "feedback", [np.uint8], [np.float32], 1 << Q_BITS)
         self.set_tag_propagation_policy(gr.TPP_DONT)
         self._checks = checks
-        self._wrong = 0.5 # e of the current frame
+        self._wrong = 0.5 # the error probability e of the current frame
         symbols = np.arange(1 << Q_BITS)
         bits = symbols[:, None] >> np.arange(Q_BITS) & 1
         self._distance = (bits[:, None] != bits).sum(axis=2)
@@ -199,7 +199,7 @@ def plot(points, path):
         axes.plot([point["p"] for point in seen], [point["fer"][turn] for point in seen],
                   "o-", markersize=4, label=label)
     axes.set_yscale("log")
-    axes.set_xlabel("probability of an insertion, and of a deletion, before each bit")
+    axes.set_xlabel("insertion probability and deletion probability (equal), per bit")
     axes.set_ylabel("frame error rate of the outer code")
     axes.grid(True, which="both", alpha=0.3)
     axes.legend(fontsize="small")
@@ -210,7 +210,8 @@ def plot(points, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--p", type=float, nargs="+", default=[0.055],
-                        help="probability of an insertion, and of a deletion (%(default)s)")
+                        help="probability per bit of an insertion; a deletion has the same "
+                        "probability (%(default)s)")
     parser.add_argument("--frames", type=int, default=100,
                         help="number of frames to send (%(default)s)")
     parser.add_argument("--symbols", type=int, default=400,

@@ -34,7 +34,7 @@ class viterbi_ber(gr.top_block):
         sigma = (2 * stages / sent_bits * 10**(ebn0_db / 10))**-0.5
 
         source = blocks.vector_source_b(bits.tolist())
-        symbols = digital.chunks_to_symbols_bf([-1, 1])  # positive for bit 1
+        symbols = digital.chunks_to_symbols_bf([-1, 1])  # bit 1 is sent as +1
         noise = analog.noise_source_f(analog.GR_GAUSSIAN, sigma, 1)
         channel = blocks.add_ff()
         self.sink = blocks.vector_sink_b()

@@ -39,13 +39,14 @@ def encoder():
 
 
 def sent_order(puncturing):
-    """Returns the pattern in the order of the coded bits: "101,110" becomes "110110"."""
+    """Returns the pattern `puncturing` in the order of the coded bits: "101,110" becomes
+    "110110"."""
     return "".join(a + b for a, b in zip(*puncturing.split(",")))
 
 
 def receive(bits, puncturing, rate, ebn0_db, backend, seed):
-    """Sends bits through encoder, channel and decoder. Returns the decoded bits, one per byte, and
-    the name of the backend."""
+    """Sends `bits` through encoder, channel and decoder. Returns the decoded bits, one per byte,
+    and the name of the backend."""
     top = gr.top_block()
     chain = [blocks.vector_source_b(bits.tolist()), fec.encoder(encoder(), 1, 1)]
     if puncturing:
@@ -69,7 +70,8 @@ def receive(bits, puncturing, rate, ebn0_db, backend, seed):
 
 
 def theory(tool, puncturing, levels):
-    """Returns the union bound of the bit error rate at each Eb/N0, computed by `gpufec ber`."""
+    """Returns the union bound of the bit error rate at each Eb/N0 in `levels`, as computed by
+    gpufec ber."""
     found = []
     for level in levels:
         command = [tool, "ber", "viterbi", "--puncturing", puncturing, "--backend", "cpu",
@@ -80,7 +82,8 @@ def theory(tool, puncturing, levels):
 
 
 def error_rates(tool, bits_a_point, backend):
-    """Returns rows of (code, Eb/N0 in dB, errors, bits, BER, union bound), and the backend."""
+    """Measures bit error rates with `bits_a_point` bits per point. Returns rows of (code, Eb/N0 in
+    dB, errors, bits, BER, union bound), and the name of the backend."""
     rows, used = [], None
     for name, puncturing, rate, levels in CODES:
         bounds = theory(tool, puncturing, levels)
@@ -99,8 +102,8 @@ def error_rates(tool, bits_a_point, backend):
 
 
 def rate_of(items, decoder_of, bits):
-    """Returns the decoded bits per second of a flowgraph with a repeating source, the decoder and a
-    null sink."""
+    """Returns the decoded bits per second of a flowgraph that repeats `items`, soft values, into
+    the block that `decoder_of` makes, until `bits` bits are decoded."""
     top = gr.top_block()
     source = blocks.vector_source_b(items, True)
     head = blocks.head(gr.sizeof_char, bits * 2)
@@ -112,8 +115,8 @@ def rate_of(items, decoder_of, bits):
 
 
 def throughput(bits, backend, rounds=3):
-    """Returns the median decoded bits per second of gr-fec's decoder and of gpu_viterbi_pbvd, which
-    run alternately."""
+    """Measures gr-fec's decoder and gpu_viterbi_pbvd alternately in `rounds` runs each. Returns a
+    dictionary with the median decoded bits per second of each."""
     generator = numpy.random.default_rng(7)
     bytes_ = generator.integers(0, 256, 2 * (FRAME_BITS + 6) * 16, dtype=numpy.uint8).tolist()
 
@@ -135,7 +138,7 @@ def throughput(bits, backend, rounds=3):
 
 
 def draw(rows, png):
-    """Plots the error rates. Returns False if matplotlib is missing."""
+    """Plots the error rates in `rows` to the file `png`. Returns False if Matplotlib is missing."""
     try:
         import matplotlib
     except ImportError:

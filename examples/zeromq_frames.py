@@ -42,8 +42,8 @@ NUMBER = pmt.intern("number")
 
 
 def packet(number, data):
-    """Makes a numbered PDU. Each element holds eight bytes of soft values or bits, because the cost
-    in Python is per element."""
+    """Returns a PDU with `number` and `data`, soft values or bits. Each element of the PDU holds
+    eight bytes, because the cost in Python is per element."""
     meta = pmt.dict_add(pmt.make_dict(), NUMBER, pmt.from_uint64(number))
     data = data.view(np.uint64)
     return pmt.cons(meta, pmt.init_u64vector(len(data), data.tolist()))
@@ -59,8 +59,9 @@ def unpacked(message):
 
 
 def tolerant(handler):
-    """Returns a message handler that ignores messages that are not packets; GNU Radio would end a
-    block whose handler raises an exception. The first such message of a block is reported."""
+    """Wraps `handler`, a message handler, so that it ignores messages that are not packets; GNU
+    Radio would end a block whose handler raises an exception. The first such message of a block is
+    reported."""
     @functools.wraps(handler)
     def handle(self, message):
         try:
@@ -229,8 +230,8 @@ def dealer(args, values, sink):
 
 
 def random_frames(count, ebn0_db=3.0, seed=1):
-    """Returns int8 soft values of random frames with noise, and the frames' packed bits, one frame
-    per row."""
+    """Returns int8 soft values of `count` random frames with noise, and the frames' packed bits,
+    one frame per row."""
     bits = np.packbits(gpufec.random_bits((count, FRAMES["frame_bits"]), seed), axis=1)
     coded = gpufec.conv_encode(bits, **FRAMES, packed_output=False)
     return gpufec.awgn(coded, ebn0_db, 0.5, seed), bits

@@ -48,8 +48,8 @@ public:
     {
     }
 
-    //! Returns the information bits per second over \p duration seconds. If there is no
-    //! output by then, the run continues until output arrives, for at most ten more
+    //! Returns the information bits per second over \p duration seconds. Without output
+    //! in this time, the run continues until output arrives, for at most ten more
     //! seconds.
     double run(double duration)
     {

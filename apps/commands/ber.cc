@@ -149,8 +149,8 @@ private:
     std::vector<json> d_points;
 };
 
-// A run over the points of --range. The run takes points from the earlier report if that
-// report has them, simulates the others, and prints each point when it ends.
+// A run over the points of --range. Copies points from the earlier report if it has them,
+// simulates the other points, and prints each point when it ends.
 class sweep
 {
 public:
@@ -212,8 +212,8 @@ public:
     }
 
 private:
-    // Returns the name of the member of a point that has its value of --range. This
-    // member is in the first column.
+    // Returns the name of the member of a point with the point's value of --range: the
+    // member in the first column.
     const std::string& range_member() const
     {
         return d_simulation.columns.front().member;
@@ -231,8 +231,8 @@ private:
         });
     }
 
-    // Prints the header once to stdout, unless d_quiet. Also prints the header once to
-    // stderr if the terminal would show the progress line without a header.
+    // Prints the header of the table once to stdout, unless d_quiet. Also prints it once
+    // to stderr if stderr is a terminal that does not show stdout.
     void print_header(const json& decoder)
     {
         const auto text = d_simulation.title + "; " + decoder.line() + "\n" +

@@ -193,7 +193,7 @@ private:
 };
 
 // Converts IN to OUT. If a signal or a failing device ends the call early, OUT is closed
-// with the partial output, because only close() replaces the old content of a file.
+// nevertheless, because close() replaces the old content of the file.
 void decode(file_coder& work, file& in, output_file& out)
 {
     std::optional<signal_watch> watch;

@@ -131,7 +131,7 @@ private:
     const std::string d_kind;
     const int d_sign;
     const bit_encoder d_encoder;
-    byte_vector d_rest; // bits of a stream that do not fill a byte
+    byte_vector d_rest; // last bits of a stream, fewer than a byte
 };
 
 } // namespace

@@ -219,8 +219,8 @@ int info(const arguments& args)
         "[--json FILE]",
         "Lists the CUDA devices with their limits and measured copy rates in both "
         "directions, the instruction set of the CPU backend, the presets of the Viterbi "
-        "decoder, and the standards, frame sizes and rates of LDPC codes. --json writes "
-        "also the block lengths chosen for each preset and the parameters that the "
+        "decoder, and the standards, frame sizes and rates of LDPC codes. --json also "
+        "writes the block lengths chosen for each preset and the parameters that the "
         "synchronisation decoder chooses for its default code.",
         { { "Options",
             "json file - write everything to this file, or to standard output if it is "

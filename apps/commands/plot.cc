@@ -15,8 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the path of a script: beside the program in the build tree, or installed.
-// \throws std::runtime_error, which names \p option, if there is no such file
+// Returns the path of the script \p name, which is beside the program in the build tree,
+// or installed. \throws std::runtime_error, which names \p option, if there is no such
+// file
 std::string script_of(const std::string& option, const std::string& name)
 {
     const auto beside = fs::read_symlink("/proc/self/exe").parent_path();
@@ -31,8 +32,8 @@ std::string script_of(const std::string& option, const std::string& name)
                              std::string(GPUFEC_DATA_DIR));
 }
 
-// Returns the format of a picture by the extension of its name; returns "png" if the name
-// has no extension.
+// Returns the extension of the file name \p name in lower case, which is the format of
+// the picture; "png" without an extension.
 std::string format_of(const std::string& name)
 {
     const auto extension = fs::path(name).extension().string();

@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder_trait of the BCH codes of DVB, through which the commands use these codes.
- */
+/* The decoder_trait of the BCH codes of DVB, through which the commands use them. */
 
 #include "bbframe/header.h"
 #include "common/packed_bits.h"

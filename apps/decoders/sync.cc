@@ -32,10 +32,10 @@ const char* const code_options = R"(
 codebook           file   davey_mackay  davey_mackay, random, marker, or a file of N*q rows of n digits
 codebook-seed      seed   1      seed of davey_mackay, random and marker; with marker, 0 means that no marker is inverted
 marker             text   00111  marker of --codebook marker; n is log2 q plus the length of the marker
-q                  int    32     number of message symbols
+q                  int    32     number of values of a message symbol
 n                  int    10     number of channel symbols per message symbol
 frame-symbols      int    210    N, number of message symbols per frame
-alphabet           int    2      number of channel symbols, 2 to 16
+alphabet           int    2      number of values of a channel symbol, 2 to 16
 )";
 
 const char* const decoder_options = R"(
@@ -181,12 +181,13 @@ std::string title_of(const sync_code& code, const option_values& values)
 
 // ---- the decoder as a stream ----
 
-//! A function that returns the received length of the next frame in items; nothing after
-//! the last frame.
+//! A function that returns the received length in items of the next frame, or
+//! std::nullopt after the last frame.
 using frame_lengths = std::function<std::optional<std::size_t>()>;
 
-// Returns the lengths in a file of numbers separated by white space. The file is read
-// only as far as lengths are needed.
+// Returns a function that reads the next length from the file \p path, which has numbers
+// separated by white space. The function throws a usage_error if the next word is not a
+// number below 1e9.
 frame_lengths lengths_of(const std::string& path)
 {
     const auto file = std::make_shared<std::ifstream>(path);
@@ -212,9 +213,8 @@ frame_lengths lengths_of(const std::string& path)
     };
 }
 
-// A decoder of frames. In framed mode, --lengths has the length of each frame; in
-// stream mode the decoder finds the frames. \tparam Decoder sync_decoder or
-// sync_reads_decoder
+// A decoder that counts frames, failures and missing items. \tparam Decoder sync_decoder
+// or sync_reads_decoder
 template <class Decoder>
 class sync_stream : public frame_adapter<Decoder>
 {
@@ -415,8 +415,8 @@ private:
         return n;
     }
 
-    // Reads the remaining lengths of --lengths, but at most a million. Returns the number
-    // of lengths without a frame in the input.
+    // Returns the number of lengths in --lengths that have no frame in the input, at most
+    // a million.
     std::uint64_t missing_lengths()
     {
         std::uint64_t count = 0;
@@ -432,13 +432,12 @@ private:
                  d_frame_end = 0; // stream mode: number of items pushed, and index of the
                                   // item after the last frame
     const unsigned d_reads;
-    std::uint64_t d_pushed = 0; // reads pushed so far, d_reads per frame
+    std::uint64_t d_pushed = 0; // number of reads pushed, d_reads per frame
     const frame_lengths d_next_length;
     std::optional<std::size_t> d_length; // length of the current frame, if any
     std::vector<std::byte> d_gathered;
     bool d_ended = false, d_finished = false;
-    std::vector<std::uint8_t>
-        d_rest; // output of a frame; its first d_emitted bytes were pulled
+    std::vector<std::uint8_t> d_rest; // output of a frame; d_emitted bytes were pulled
     std::size_t d_emitted = 0;
     std::uint64_t d_frames = 0, d_invalid = 0, d_unlocked = 0, d_loose = 0;
 };
@@ -635,12 +634,12 @@ gpufec ber sync --codebook random --range 0.06 --reads 2 --max-frames 50
     };
     t.decode = {
         "Decodes received items from IN to symbols in OUT, or to the format of --output. "
-        "An item is one byte or, with --soft-input float, one float, or as many floats "
-        "as an alphabet above 2 has symbols. Symbols are bytes up to q = 256, else "
-        "16 bits, little-endian. With --mode stream, the decoder finds the frames. With "
-        "--mode framed, the file of --lengths has the received length of each frame. "
-        "With --reads, the reads of a frame follow one another, each with its own "
-        "length.",
+        "An item is one byte or, with --soft-input float, one float or, if --alphabet is "
+        "above 2, one float per channel symbol of the alphabet. Symbols are bytes up to "
+        "q = 256, else 16 bits, little-endian. With --mode stream, the decoder finds the "
+        "frames. With --mode framed, the file of --lengths has the received length of "
+        "each frame. With --reads, the reads of a frame are consecutive, each with its "
+        "own length.",
         std::string("lengths file - with mode framed: file with the received lengths, "
                     "separated by white space") +
             reads_options,

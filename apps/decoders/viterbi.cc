@@ -153,8 +153,8 @@ stream_rates rates_of(const viterbi_options& o, bool unpacked)
              o.lock == "auto" ? 0 : std::size_t(frame_items) };
 }
 
-// The channel's bit error rate: the mean over batches, weighted by the stages that were
-// re-encoded.
+// The channel's bit error rate, averaged over batches. The weight of a batch is the
+// number of its re-encoded stages.
 class channel_estimate
 {
 public:
@@ -166,8 +166,8 @@ public:
         d_open = true;
         d_last = s;
     }
-    //! Ends the last batch at bit \p end. The weight of a batch depends on its length,
-    //! which is known only when the next batch begins.
+    //! Adds the last batch, which ends at bit \p end, to the mean. The batch is not added
+    //! earlier, because its weight depends on its length.
     void close(std::uint64_t end)
     {
         if (d_open) {
@@ -395,9 +395,8 @@ std::unique_ptr<slot_bench> make_slots(const viterbi_options& options,
                                        const std::vector<std::byte>& items)
 {
     if (is_float(options) || options.format == soft_format::uint8) {
-        // The decoder converts input of these formats to int8 while it fills a slot. The
-        // benchmark of slots fills each slot once, so it would not measure this
-        // conversion.
+        // The decoder converts input of these formats to int8 while it fills a slot. A
+        // slot_benchmark fills each slot once, so it does not measure the conversion.
         return nullptr;
     }
     auto slots = std::make_unique<slot_adapter<slot_benchmark>>(options, items, 1);
@@ -571,7 +570,7 @@ decoder_trait viterbi_trait()
     t.name = "viterbi";
     t.code_options = preset_option() + code_options;
     t.decoder_options = std::string(decoder_options) + run_options_help;
-    t.bench = { "Decodes noisy data (Eb/N0 5 dB).", "", R"(
+    t.bench = { "Decodes random data with noise, at an Eb/N0 of 5 dB.", "", R"(
 # Measure the decoding rate of the CCSDS code
 gpufec bench viterbi --preset ccsds --seconds 1
 # Measure the rate of two CPU threads, and write a report as JSON
@@ -598,11 +597,10 @@ gpufec ber viterbi --preset dvb_3_4 --range 3:0.5:5 --max-bits 1e6 --plot rates.
         "Decodes soft values (see --positive-bit) from IN to bits in OUT, "
         "packed eight per byte, the first most significant; each frame is "
         "padded to a byte. At the end, the command reports the channel's bit error rate, "
-        "estimated by re-encoding decoded bits, and warns if this is the rate of "
-        "noise, as with a wrong code. If all polynomials have an odd number of "
-        "ones, like 171 and 133, a wrong sign inverts the output without a "
-        "warning. With --lock auto, the command finds and reports the phase of the "
-        "input.",
+        "estimated by re-encoding decoded bits, and warns if this rate is that of noise, "
+        "for example because the code is wrong. If all polynomials have an odd number of "
+        "ones, like 171 and 133, a wrong sign inverts the output without a warning. With "
+        "--lock auto, the command finds and reports the phase of the input.",
         decode_options,
         R"(
 # Decode a file of soft values, one signed byte each, as SatDump writes it

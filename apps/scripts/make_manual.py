@@ -15,7 +15,7 @@ import sys
 
 
 def roff(text):
-    """Escapes text so that roff finds no requests or escapes in it."""
+    """Returns `text` with those characters escaped that roff would interpret or cannot show."""
     text = text.replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq")
     return text.replace("±", r"\[+-]")
 
@@ -27,7 +27,7 @@ def examples(text):
 
 
 def sentence(text):
-    """Capitalises a text, unless it begins with a value such as int8."""
+    """Returns `text` with a capital first letter, unless it begins with a value such as int8."""
     first = text.split(" ")[0].rstrip(",;")
     return text if re.search(r"[\d_]", first) else text[:1].upper() + text[1:]
 
@@ -49,7 +49,7 @@ def option_rows(table):
 
 
 def alone(described):
-    """Returns the names of the commands that have no decoder as an argument."""
+    """Returns the names of the commands in `described` that have no decoder as an argument."""
     return [words[1] for words in (line["name"].split() for line in described["lines"])
             if len(words) == 2]
 
@@ -83,7 +83,8 @@ def manual(described):
 
 
 def completion(described):
-    """Returns bash's completion of commands, decoders, options and listed values."""
+    """Returns a bash script that completes the commands, decoders, options and values in
+    `described`."""
     cases, values = [], set()
     for line in described["lines"]:
         key = " ".join(line["name"].split()[1:])

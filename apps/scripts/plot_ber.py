@@ -36,7 +36,7 @@ def of_symbols(report):
 
 
 def names_of(report):
-    """Returns the descriptions of the code and of the decoder."""
+    """Returns descriptions of the code and of the decoder of `report`."""
     options, backend = report["options"], report["decoder"]["backend"]
     if of_symbols(report):
         return (f"{options['codebook']}, n={options['n']} q={options['q']} "
@@ -55,8 +55,8 @@ def label_of(report):
 
 
 def wilson(errors, trials):
-    """Returns Wilson's 95 % interval (1927) of a rate of independent events, as multiples of the
-    rate."""
+    """Returns the ends of Wilson's 95 % interval (1927) of the rate errors / trials, divided by
+    that rate. The errors must be independent."""
     rate, z2 = errors / trials, Z * Z / trials
     middle = (rate + z2 / 2) / (1 + z2)
     half = Z * math.sqrt(rate * (1 - rate) / trials + z2 / trials / 4) / (1 + z2)
@@ -72,8 +72,12 @@ def burst_length(points, at):
 
 
 def draw_curve(axes, x, rates, intervals, **style):
-    """Draws the rates above 0 and their intervals, which are given as multiples of the rates.
-    Returns the colour of the curve."""
+    """Draws a curve of error rates with error bars, and returns its colour.
+
+    x: horizontal position of each rate
+    rates: error rates, which must be above 0
+    intervals: lower and upper end of the 95 % interval of each rate, divided by the rate
+    """
     low = [r * (1 - max(a, 0.1)) for r, (a, _) in zip(rates, intervals)]
     high = [r * max(b - 1, 0) for r, (_, b) in zip(rates, intervals)]
     lines = axes.errorbar(x, rates, yerr=[low, high], marker="o", markersize=4, capsize=2, **style)
@@ -81,15 +85,15 @@ def draw_curve(axes, x, rates, intervals, **style):
 
 
 def draw_bounds(axes, x, bounds, color):
-    """Draws `bounds`, the 95 % upper bounds at points without errors. Such a bound is 3 divided by
-    the number of independent trials."""
+    """Draws `bounds`, the 95 % upper bounds at points without errors. An upper bound is 3 divided
+    by the number of independent trials."""
     if x:
         axes.errorbar(x, bounds, yerr=[0.5 * b for b in bounds], uplims=True, linestyle="none",
-                      marker="_", markersize=8, color=color, label="no errors seen: upper bound, 95 %")
+                      marker="_", markersize=8, color=color, label="no errors: 95 % upper bound")
 
 
 def draw_other(axes, points, member, label, color):
-    """Draws the bit error rates that another decoder has with the same noise."""
+    """Draws the bit error rates of a reference decoder, which are in `member` of each point."""
     both = [p for p in points if member in p and p[member]["errors"] > 0]
     if both:
         axes.plot([p["ebn0_db"] for p in both], [p[member]["ber"] for p in both], "x",
@@ -138,7 +142,7 @@ def format_of(path):
 
 
 def write(path, content):
-    """Writes a file; an existing file stays until the new content is complete."""
+    """Writes `content`, bytes, to a temporary file, and then replaces the file `path` by it."""
     target = os.path.realpath(path)
     new = f"{target}.{os.getpid()}.new" if os.path.isfile(target) else path
     try:
@@ -172,7 +176,7 @@ def plot(reports, labels, png, theory="each", title=None, kind=None):
     axes.set_yscale("log")
     if of_symbols(reports[0]):
         axes.set_xscale("log")
-        axes.set_xlabel("probability of an insertion, and of a deletion, before each bit")
+        axes.set_xlabel("insertion probability and deletion probability (equal), per bit")
         axes.set_ylabel("symbol error rate")
     else:
         axes.set_xlabel("Eb/N0 [dB]")
@@ -189,15 +193,16 @@ def plot(reports, labels, png, theory="each", title=None, kind=None):
 
 
 def check(png):
-    """Ends the program with an error if the format of a picture's name is not supported."""
+    """Ends the program with an error if Matplotlib does not support the format of `png`, a file
+    name."""
     kinds = pyplot.figure().canvas.get_supported_filetypes()
     if format_of(png) not in kinds:
         sys.exit(f"plot_ber.py: {png}: allowed are names that end in {', '.join(sorted(kinds))}")
 
 
 def read(path):
-    """Returns a report of gpufec ber; ends the program if the file is not a report or has no
-    points."""
+    """Returns the report in the JSON file `path`. Ends the program if the file is not a report of
+    gpufec ber, or has no points."""
     with open(path, encoding="utf-8") as file:
         try:
             report = json.load(file)

@@ -1,7 +1,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Helpers of the command line tool's tests: calls of the tool, waiting for conditions, and data."""
+"""Functions that the tests of the command line tool share: they call the tool, wait for conditions,
+and make data."""
 
 import contextlib
 import ctypes
@@ -42,15 +43,15 @@ def main():
 # ---- calls ----
 
 def run(*arguments, **keywords):
-    """Calls the tool and returns the finished process with its output."""
+    """Calls the tool with `arguments`, passes `keywords` to subprocess.run(), and returns the
+    result of that function."""
     return subprocess.run([tools.plain, *arguments], capture_output=True, timeout=TIMEOUT_S,
                           **keywords)
 
 
 def check_pace(test, seconds, *arguments, **keywords):
-    """Checks that a call takes about `seconds` s, as its option --pace requires; returns the call's
-    output. A busy machine can only lengthen a call, so one of three calls must end within twice
-    this time."""
+    """Checks that a call with the option --pace takes about `seconds` s, and returns its output. A
+    busy machine can only lengthen a call, so one of three calls must end within twice this time."""
     for _ in range(3):
         begin = time.monotonic()
         result = run(*arguments, **keywords)
@@ -63,7 +64,8 @@ def check_pace(test, seconds, *arguments, **keywords):
 
 
 def heed_permissions():
-    """Makes file permissions apply to root too. Pass it as preexec_fn to functions of subprocess."""
+    """Makes file permissions apply to root too. Pass it as preexec_fn to functions of
+    subprocess."""
     drop_capability = 24 # PR_CAPBSET_DROP; capabilities(7)
     for capability in (1, 2): # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
         ctypes.CDLL(None).prctl(drop_capability, capability, 0, 0, 0)
@@ -71,7 +73,7 @@ def heed_permissions():
 
 @contextlib.contextmanager
 def start(*arguments, **keywords):
-    """Starts the tool, and kills it if it still runs at the end of the context."""
+    """Starts the tool with `arguments`, and kills the process at the end of the context."""
     process = subprocess.Popen([tools.plain, *arguments], **keywords)
     try:
         yield process
@@ -106,7 +108,8 @@ class terminal:
             self.process.stdout.close()
 
     def _read(self):
-        """Reads new text of the terminal; returns False once the tool has closed the terminal."""
+        """Appends new text of the terminal to `seen`. Returns False once the tool has closed the
+        terminal."""
         if not select.select([self._end], [], [], TIMEOUT_S)[0]:
             raise TimeoutError(f"the terminal still shows {self.seen[-500:]!r}")
         try:
@@ -123,7 +126,7 @@ class terminal:
                 raise AssertionError(f"the terminal shows no {pattern!r}: {self.seen[-500:]!r}")
 
     def finish(self):
-        """Waits for the end of the process; returns its status and its output to a pipe."""
+        """Waits for the end of the process. Returns its exit status and its output to a pipe."""
         while self._read():
             pass
         output, _ = self.process.communicate(timeout=TIMEOUT_S)
@@ -136,23 +139,23 @@ PROGRESS = r"\r\033\[K *[\d.]+ " # a progress line with the figures of a point
 # ---- conditions ----
 
 def wait_until(condition, process):
-    """Waits until a condition holds; raises an AssertionError if the process ends earlier."""
+    """Waits until `condition()` is true. Raises an AssertionError if `process` ends earlier."""
     end = time.monotonic() + TIMEOUT_S
     while not condition():
         if process.poll() is not None:
             raise AssertionError(f"the process has ended with status {process.returncode}")
         if time.monotonic() > end:
-            raise TimeoutError(f"the condition does not hold after {TIMEOUT_S} s")
+            raise TimeoutError(f"the condition is false after {TIMEOUT_S} s")
         time.sleep(0.005)
 
 
 def bytes_in(pipe):
-    """Returns the number of bytes in a pipe."""
+    """Returns the number of bytes in `pipe` that can be read."""
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
 
 
 def is_idle(process, interval_s=0.05):
-    """Returns whether a process sleeps and uses no processor time for `interval_s` s."""
+    """Returns whether `process` sleeps, and uses no processor time for `interval_s` s."""
     def state():
         try:
             text = pathlib.Path(f"/proc/{process.pid}/stat").read_text()
@@ -167,14 +170,14 @@ def is_idle(process, interval_s=0.05):
 
 @contextlib.contextmanager
 def full_disk(most=8):
-    """Yields arguments of run() that limit each file of the process to `most` bytes."""
+    """Yields keyword arguments of run() that limit each file of the process to `most` bytes."""
     yield {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))}
 
 
 # ---- data ----
 
 def encode_k7(bits):
-    """Encodes bits with the polynomials 171, 133 (octal); returns one coded bit per item."""
+    """Encodes a list of bits with the polynomials 171, 133 (octal), and returns a list of bits."""
     register, coded = 0, []
     for bit in bits:
         register = (register >> 1) | (bit << 6)

@@ -14,8 +14,8 @@ from gpufec_tool import main, run
 class qa_bench(unittest.TestCase):
 
     def bench(self, *arguments):
-        """Returns the report of three runs, which are repeated with more time if no batch ended in
-        one of them."""
+        """Returns the report of three runs. If no batch ended in one of the runs, all are repeated
+        with more time."""
         for seconds in ("0.2", "2", "20"):
             result = run("bench", *arguments, "--backend", "cpu", "--seconds", seconds, "--runs",
                          "3", "--json", "-")

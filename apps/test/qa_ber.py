@@ -3,8 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests of gpufec ber: error rates of each decoder, their confidence, seeds, the place where noise
-is made, tables and pictures, and the progress line."""
+"""Tests of gpufec ber: error rates and their confidence intervals, seeds, --channel, tables, plots
+and the progress line."""
 
 import json
 import math
@@ -18,8 +18,9 @@ from gpufec_tool import PROGRESS, main, run, terminal
 
 
 def check_channel(test, decoder):
-    """Checks that --channel selects where noise is made, that the results are equal, and that a
-    device is refused with options that it does not support."""
+    """Checks that --channel selects the place of the channel simulation of `decoder`, that the host
+    and the device have equal results, and that a device is refused with options that it does not
+    support."""
     size = {"viterbi": ["--max-bits", "2e5"],
             "ldpc": ["--frame-size", "short", "--max-frames", "30"]}[decoder]
     call = ["ber", decoder, *size, "--range", "1", "--json", "-"]
@@ -46,7 +47,8 @@ def check_channel(test, decoder):
 
 
 def check_plot(test, decoder, *arguments):
-    """Checks that `ber` prints a table and draws a picture."""
+    """Checks that gpufec ber, with `decoder` and `arguments`, prints a table and writes a PNG
+    file."""
     with tempfile.TemporaryDirectory() as folder:
         png = os.path.join(folder, "ber.png")
         result = run("ber", decoder, "--backend", "cpu", *arguments, "--plot", png)
@@ -95,10 +97,10 @@ class qa_ber(unittest.TestCase):
     def ber(self, *arguments):
         result = run("ber", "viterbi", "--backend", "cpu", "--json", "-", *arguments)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(result.stderr, b"")  # progress is shown on terminals only
+        self.assertEqual(result.stderr, b"")  # the progress line is only for terminals
         return json.loads(result.stdout)
 
-    def test_RangeAndReference_GiveExpectedRates(self):
+    def test_RangeAndReference_YieldExpectedRates(self):
         report = self.ber("--range", "1:0.5:2", "--min-errors", "10000", "--reference",
                           "--positions")
         points = report["points"]
@@ -111,13 +113,13 @@ class qa_ber(unittest.TestCase):
             self.assertAlmostEqual(p["ratio"], 1, delta=0.05)
             self.assertEqual(sum(p["positions"]["events"]), p["events"])
 
-    def test_ConfidenceOfTheRatio_BoundsDistanceFromOne(self):
+    def test_RatioToMaximumLikelihood_IsOneWithinConfidence(self):
         point = self.ber("--range", "1", "--min-errors", "30000", "--reference")["points"][0]
         self.assertGreater(point["ratio_confidence"], 0)
         self.assertLess(point["ratio_confidence"], 0.02)
         self.assertLess(abs(point["ratio"] - 1), 3 * point["ratio_confidence"])
 
-    def test_Confidence_CoversTheRatesOfOtherSeeds(self):
+    def test_ConfidenceInterval_CoversRatesOfOtherSeeds(self):
         """The error rate of a long simulation lies in the 95 % intervals of at least 34 of 40
         short ones; 38 are expected."""
         call = ["--range", "1", "--min-errors", "0", "--max-bits", "1e5"]
@@ -126,7 +128,7 @@ class qa_ber(unittest.TestCase):
         inside = sum(abs(p["ber"] - exact["ber"]) < p["confidence"] for p in points)
         self.assertGreaterEqual(inside, 34)
 
-    def test_SameSeed_GivesSameCounts(self):
+    def test_SameSeed_YieldsSameCounts(self):
         arguments = ["--range", "2", "--preset", "80211_3_4", "--frame-bits", "800",
                      "--max-bits", "3e5", "--min-errors", "0"]
         one = self.ber(*arguments)["points"]
@@ -141,14 +143,14 @@ class qa_ber(unittest.TestCase):
         for decoder in ("viterbi", "ldpc"):
             check_channel(self, decoder)
 
-    def test_InfiniteEbN0_GivesNoErrors(self):
+    def test_InfiniteEbN0_YieldsNoErrors(self):
         point = self.ber("--range", "inf", "--max-bits", "1e6")["points"][0]
         self.assertEqual(point["errors"], 0)
         self.assertGreaterEqual(point["bits"], 1e6)
 
     def test_CatastrophicCode_HasNoUnionBound(self):
-        """The polynomials 1 + D² and 1 + D have the common factor 1 + D. A message says that there
-        is no union bound, and the report has none."""
+        """The polynomials 1 + D² and 1 + D have the common factor 1 + D. A message states that the
+        code has no union bound, and the report has no theory."""
         result = run("ber", "viterbi", "--backend", "cpu", "--constraint-length", "3",
                      "--polynomials", "5,6", "--range", "3", "--max-bits", "1e4", "--json", "-")
         self.assertEqual(result.stderr, b"gpufec: theory is not shown: K=3 (5,6) is catastrophic "
@@ -179,7 +181,7 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertEqual(result.stderr, b"")
         return json.loads(result.stdout)
 
-    def test_Waterfall_FallsFromOneToZero(self):
+    def test_FrameErrorRate_FallsFromOneToZeroWithEbN0(self):
         points = self.ber("--range", "0.6:0.8:2.2", "--max-frames", "300")["points"]
         self.assertEqual(points[0]["fer"], 1)
         self.assertEqual(points[0]["frame_errors"], 20)
@@ -190,7 +192,7 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertAlmostEqual(points[1]["esn0_db"] - points[1]["ebn0_db"], -0.5115,
                                delta=1e-4)
 
-    def test_SameSeed_GivesSameCounts(self):
+    def test_SameSeed_YieldsSameCounts(self):
         arguments = ["--range", "1.1", "--max-frames", "100", "--min-frame-errors", "0"]
         one = self.ber(*arguments)["points"]
         other = self.ber(*arguments, "--threads", "2", "--batch", "5")["points"]
@@ -230,7 +232,7 @@ class qa_ber_ldpc(unittest.TestCase):
             self.assertLessEqual(point["sum_product"]["frame_errors"],
                                  point["frame_errors"])
 
-    def test_InfiniteEbN0_GivesNoErrors(self):
+    def test_InfiniteEbN0_YieldsNoErrors(self):
         point = self.ber("--range", "inf", "--max-frames", "10", "--reference")["points"][0]
         self.assertEqual((point["frames"], point["errors"]), (10, 0))
         self.assertEqual(point["mean_iterations"], 1)
@@ -263,7 +265,7 @@ class qa_ber_sync(unittest.TestCase):
                 self.assertEqual((point["invalid"], point["unlocked"]), (0, 0))
                 self.assertLess(abs(point["ser"] - rate), 3.29 * point["ser_deviation"])
 
-    def test_SameSeed_GivesSameCounts(self):
+    def test_SameSeed_YieldsSameCounts(self):
         for mode in ("framed", "stream"):
             arguments = ["--range", "0.02", "--frame-symbols", "50", "--max-frames", "40",
                          "--mode", mode, "--p-substitute", "0.01"]
@@ -281,7 +283,7 @@ class qa_ber_sync(unittest.TestCase):
         for point in one:
             self.assertTrue(100 <= point["errors"] < 300)
 
-    def test_ChannelWithoutEvents_GivesNoErrors(self):
+    def test_ChannelWithoutEvents_YieldsNoErrors(self):
         for mode in ("framed", "stream"):
             point = self.ber("--range", "0", "--mode", mode, "--max-frames",
                              "20")["points"][0]
@@ -294,7 +296,7 @@ class qa_ber_sync(unittest.TestCase):
         self.assertEqual((point["p_insert"], point["p_delete"]), (0.03, 0))
         self.assertTrue(0 < point["ser"] < 0.1)
 
-    def test_CertainLikelihoods_EqualHardSymbols(self):
+    def test_CertainLikelihoods_DecodeLikeHardSymbols(self):
         for mode in ("framed", "stream"):
             arguments = ["--range", "0.02", "--alphabet", "4", "--codebook", "random", "--n", "5",
                          "--q", "16", "--frame-symbols", "80", "--max-frames", "20", "--mode",

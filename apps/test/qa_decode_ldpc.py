@@ -85,7 +85,7 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertIn(b'--message-positions is "last": allowed are systematic',
                       result.stderr)
 
-    def test_GeneratorMatrix_GivesOneWarning(self):
+    def test_GeneratorMatrix_CausesOneWarning(self):
         code = os.path.join(self.folder.name, "generator.alist")
         generator = random.Random(1)
         rows = [[int(i == r) for i in range(40)] + [generator.getrandbits(1)
@@ -110,7 +110,7 @@ class qa_decode_ldpc(unittest.TestCase):
 
     def test_OutputLlr_HasKnownValues(self):
         """The code has one check of three bits, so the magnitude of an extrinsic LLR is the smaller
-        magnitude of the two other LLRs."""
+        magnitude of the other two LLRs."""
         code = os.path.join(self.folder.name, "parity.alist")
         with open(code, "w") as file:
             file.write("3 1\n1 3\n1 1 1\n3\n1\n1\n1\n1 2 3\n")
@@ -135,7 +135,7 @@ class qa_decode_ldpc(unittest.TestCase):
 
     def test_Pace_CountsInformationBits(self):
         """Four LDPC frames of 3240 bits at 16.2 kb/s take about 0.8 s, whether messages, codewords
-        or LLRs are written. Four BCH frames of 32208 bits at 161.04 kb/s take this time too."""
+        or LLRs are written. Four BCH frames of 32208 bits at 161.04 kb/s also take about 0.8 s."""
         for output, size in (("message", 405), ("codeword", 2025), ("llr", 16200)):
             decoded = check_pace(self, 0.8, "decode", "ldpc", "--backend", "cpu", "--frame-size",
                                  "short", "--rate", "1/4", "--pace", "16200", "--output", output,
@@ -145,7 +145,7 @@ class qa_decode_ldpc(unittest.TestCase):
                              input=bytes(4 * 4050)) # 4 frames of 32400 coded bits
         self.assertEqual(decoded, bytes(4 * 4026))
 
-    def test_EmptyInput_GivesEmptyOutput(self):
+    def test_EmptyInput_YieldsEmptyOutput(self):
         result = self.decode("-", "-", input=b"")
         self.assertEqual((result.returncode, result.stdout), (0, b""))
 
@@ -192,7 +192,7 @@ class qa_decode_symbols(unittest.TestCase):
         expected = ((1 - 2.0 * pairs[:, 0]) + 1j * (1 - 2.0 * pairs[:, 1])) / 2 ** 0.5
         self.assertLess(np.abs(self.symbols - expected).max(), 1e-6)
 
-    def test_EveryModcodWithNoise_GivesSentBits(self):
+    def test_EveryModcodWithNoise_YieldsSentBits(self):
         for options, esn0_db in ((["--modcod", "qpsk1/4"], 0), (["--modcod", "8PSK 3/5"], 7.5),
                                  (["--modcod", "16APSK 2/3", "--frame-size", "short"], 11),
                                  (["--modcod", "32APSK 9/10"], 18.5),
@@ -251,7 +251,7 @@ class qa_decode_symbols(unittest.TestCase):
         self.assertEqual((report["packets"], report["frames"], report["items"]),
                          (count, 4, 4 * 32400))
 
-    def test_NoPackets_SetExitStatus(self):
+    def test_FramesWithoutPackets_SetExitStatus(self):
         """Frames that were not scrambled become noise by descrambling, and contain no packets."""
         out = self.decode(self.sent(self.MODCOD, self.messages(self.frames)), *self.MODCOD,
                           "--output", "ts", status=3)

@@ -52,7 +52,8 @@ class qa_decode_sync(unittest.TestCase):
                    **keywords)
 
     def check(self, decoded):
-        """Checks that only symbols near the deletion and the insertion are wrong."""
+        """Checks that only those symbols in `decoded` are wrong that are near the deletion or the
+        insertion."""
         self.assertEqual(len(decoded), len(self.sent))
         wrong = [i for i, (a, b) in enumerate(zip(decoded, self.sent)) if a != b]
         self.assertTrue(all(abs(i - 68) <= 2 or abs(i - 106) <= 2 for i in wrong), wrong)
@@ -70,9 +71,9 @@ class qa_decode_sync(unittest.TestCase):
         for row in rows:
             self.assertAlmostEqual(sum(row), 1, places=5)
 
-    def test_CertainLikelihoods_EqualHardSymbols(self):
-        """Likelihoods that exclude all symbols except one decode like hard symbols. Some
-        buffers of the tool end within an item, because an item has several floats."""
+    def test_CertainLikelihoods_DecodeLikeHardSymbols(self):
+        """Likelihoods that are 0 for all symbols except one decode like hard symbols. Some buffers
+        of the tool end within an item, because an item has several floats."""
         repeats = 200
         with open(self.lengths, "w") as file:
             file.write(" ".join(str(len(f)) for f in self.frames * repeats))
@@ -196,7 +197,7 @@ class qa_decode_sync(unittest.TestCase):
             self.assertRegex(result.stderr.decode(), "in the middle of a frame, after about "
                              f"1?{160 - cut} of its 160 items, which are dropped")
 
-    def test_EmptyInput_GivesEmptyOutput(self):
+    def test_EmptyInput_YieldsEmptyOutput(self):
         result = self.decode("--mode", "stream", input=b"")
         self.assertEqual((result.returncode, result.stdout), (0, b""))
 

@@ -69,7 +69,7 @@ class qa_decode(unittest.TestCase):
         bits = [b >> (7 - i) & 1 for b in result.stdout for i in range(8)]
         self.assertEqual(bits[100:20000 - 100], [1 - b for b in self.bits[100:20000 - 100]])
 
-    def test_EmptyInput_GivesEmptyOutput(self):
+    def test_EmptyInput_YieldsEmptyOutput(self):
         result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=b"")
         self.assertEqual((result.returncode, result.stdout), (0, b""))
 
@@ -222,7 +222,7 @@ class qa_wrong_code(unittest.TestCase):
         rate = self.judge(values + noise, "--batch", "8")["channel_error_rate"]
         self.assertGreater(rate, 0.04)
 
-    def test_ReversedPolynomials_GiveWarning(self):
+    def test_ReversedPolynomials_CauseWarning(self):
         for polynomials, doubted in (("155,117", True), ("133,171", False)):
             result = run("decode", "viterbi", "--polynomials", polynomials, "--backend",
                          "cpu", "-", "-", input=b"")
@@ -230,7 +230,7 @@ class qa_wrong_code(unittest.TestCase):
             self.assertEqual(b"CCSDS 1/2, 133,171, with reversed bits" in result.stderr,
                              doubted)
 
-    def test_ShortInput_GivesNoVerdict(self):
+    def test_ShortInput_CausesNoVerdict(self):
         empty = b"gpufec: WARNING: standard input is empty\n"
         for data, errors in ((b"", empty), (bytes(5000), b""), (bytes([20] * 300), b"")):
             result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=data)
@@ -240,7 +240,7 @@ class qa_wrong_code(unittest.TestCase):
 class qa_devices(unittest.TestCase):
 
     def test_FailedDevice_OutputIsComplete(self):
-        """The output is complete, and standard error reports the failed device."""
+        """Decoding continues on the CPU, and standard error reports the failed device."""
         generator = random.Random(7)
         bits = [generator.getrandbits(1) for _ in range(40000)]
         soft = bytes(40 if bit else 256 - 40 for bit in encode_k7(bits))

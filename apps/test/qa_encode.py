@@ -3,8 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests of gpufec encode: whether gpufec decode returns the encoded data, and tests of formats,
-pace, reports and messages."""
+"""Tests of gpufec encode, whose output gpufec decode must decode to the input."""
 
 import json
 import os
@@ -32,7 +31,7 @@ class qa_encode(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def coded(self, decoder, *options, data=None):
-        """Returns the output of gpufec encode."""
+        """Returns the output of gpufec encode for `data`; None: self.data."""
         result = run("encode", decoder, *options, "-", "-",
                      input=self.data if data is None else data)
         self.assertEqual((result.returncode, result.stderr), (0, b""), options)
@@ -71,8 +70,8 @@ class qa_encode(unittest.TestCase):
         self.assertEqual(soft, bytes(32 if c else 256 - 32 for c in expected))
 
     def test_LongStream_IsEncodedContinuously(self):
-        """Packed and unpacked output agree for a long stream with a puncturing period that is not a
-        whole number of bytes."""
+        """Packed and unpacked output have the same bits for a long stream with a puncturing period
+        that is not a whole number of bytes."""
         data = self.data * 3
         unpacked = self.coded("viterbi", "--preset", "dvb_3_4", "--output", "unpacked", data=data)
         packed = self.coded("viterbi", "--preset", "dvb_3_4", "--output", "packed", data=data)
@@ -170,7 +169,7 @@ class qa_encode(unittest.TestCase):
                          ("gpufec encode ldpc", 48600, 12 * 64800))
         self.assertEqual(report["options"]["code"], "dvbs2 normal 1/2")
 
-    def test_BadInput_GivesOneLineError(self):
+    def test_BadInput_CausesOneLineError(self):
         def error_of(status, *arguments, data=b"", **keywords):
             result = run(*arguments, input=data, cwd=self.folder, **keywords)
             self.assertEqual(result.returncode, status, result.stderr)

@@ -98,7 +98,7 @@ class qa_files(unittest.TestCase):
         self.assertIn("WARNING: in has 5 items, too few to decode anything",
                       errors_of(bytes(5), "sync", "--mode", "stream"))
 
-    def test_WavFileAsSoftValues_GivesWarning(self):
+    def test_WavFileAsSoftValues_CausesWarning(self):
         header = b"\0\0\1\0WAVEfmt "
         for content, is_wav in ((b"RIFF" + header + self.soft, True), (self.soft, False),
                                 (b"RIFX" + header + self.soft, True),
@@ -225,7 +225,8 @@ class qa_files(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(folder)), ["dangling", "in", "link", "new", "old"])
 
     def test_OpenDescriptors_AreWrittenInPlace(self):
-        """/dev/stdout must not be replaced: its file may have content of other programs."""
+        """The file behind /dev/stdout may have content of other programs, so it must not be
+        replaced."""
         for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "-"):
             with open(self.path("log"), "wb+") as log:
                 log.write(b"before\n")

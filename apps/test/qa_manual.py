@@ -62,7 +62,7 @@ class qa_manual(unittest.TestCase):
         for word in ("SYNOPSIS", "GPUFEC BER VITERBI", "EXAMPLES", "EXIT STATUS"):
             self.assertIn(f"\n.SH {word}", self.page)
         for value in ("\nccsds, ccsds_2_3,", "\nint8, float, packed4 or uint8", "\nauto, cuda or cpu"):
-            self.assertIn(value, self.page) # exactly as a user types the values
+            self.assertIn(value, self.page) # values keep their case
 
     def test_Manual_StatesDefaultOfEachOption(self):
         entries = self.page.split("\n.TP\n\\fB")
@@ -124,8 +124,8 @@ class qa_manual(unittest.TestCase):
 
 
 class qa_examples(unittest.TestCase):
-    """Tests that run the example commands at the end of each help text, and compare files that they
-    decode with the original ones."""
+    """Tests that run the example commands at the end of each help text, and compare decoded files
+    with the original files."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

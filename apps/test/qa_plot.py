@@ -54,12 +54,12 @@ class qa_plot(unittest.TestCase):
 
     def test_LdpcReport_HasFramesAndBitsWithIntervals(self):
         axes, curves = self.draw(self.OPTIONS, self.FRAMES)
-        self.assertEqual(set(curves), {"frames", "bits", "no errors seen: upper bound, 95 %"})
+        self.assertEqual(set(curves), {"frames", "bits", "no errors: 95 % upper bound"})
         x, y, low, high = curves["frames"][2]
         self.assertEqual((x, y), (1.4, 0.01))
-        self.assertAlmostEqual(low, 0.0034, delta=1e-4) # Wilson's interval of 3 in 300
+        self.assertAlmostEqual(low, 0.0034, delta=1e-4) # Wilson's interval for 3 of 300
         self.assertAlmostEqual(high, 0.0290, delta=1e-4)
-        self.assertEqual(curves["frames"][0][3], 1) # no rate is above 1
+        self.assertEqual(curves["frames"][0][3], 1) # the upper end is limited to 1
         x, y, low, high = curves["bits"][1]
         self.assertAlmostEqual(y, 4e-4)
         self.assertTrue(0 < low < y < high)
@@ -67,11 +67,11 @@ class qa_plot(unittest.TestCase):
                          "dvbs2 short 1/2\nlayered offset_min_sum, int8, 25 iterations, cpu")
 
     def test_PointsWithoutErrors_AreUpperBounds(self):
-        bound = "no errors seen: upper bound, 95 %"
+        bound = "no errors: 95 % upper bound"
         _, curves = self.draw(self.OPTIONS, self.FRAMES)
         self.assertEqual([(x, y) for x, y, *_ in curves[bound]], [(1.6, 0.01), (1.8, 0.01)])
         for _, y, low, high in curves[bound]:
-            self.assertTrue(low < y and high == y) # an arrow downwards
+            self.assertTrue(low < y and high == y) # the arrow points down
         _, curves = self.draw({"code": "K=7", "termination": "streaming", "soft_input": "int8"},
                               self.BITS)
         self.assertEqual([(x, round(y, 9)) for x, y, *_ in curves[bound]], [(5.0, 1.2e-5)])
@@ -82,14 +82,14 @@ class qa_plot(unittest.TestCase):
 
     def test_ReportWithoutAnyErrors_IsDrawnAsBounds(self):
         _, curves = self.draw(self.OPTIONS, self.FRAMES[3:])
-        self.assertEqual(len(curves["no errors seen: upper bound, 95 %"]), 2)
+        self.assertEqual(len(curves["no errors: 95 % upper bound"]), 2)
 
     def test_SeveralReports_HaveLabelsAndNoTitle(self):
         axes, curves = self.draw(self.OPTIONS, self.FRAMES, 2)
         self.assertEqual(axes.get_title(), "")
         self.assertLessEqual({"one, frames", "two, bits"}, set(curves))
 
-    def test_FilesThatAreNoReports_GiveOneLineError(self):
+    def test_FilesThatAreNoReports_CauseOneLineError(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "report")
             whole = json.dumps({"options": self.OPTIONS, "decoder": {"backend": "cpu"},

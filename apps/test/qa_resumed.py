@@ -25,7 +25,8 @@ class qa_interrupted(unittest.TestCase):
                      "--max-frames", "1e9"]}
 
     def interrupt(self, number, *arguments, shown=PROGRESS):
-        """Interrupts `gpufec ber` when the terminal shows a pattern; returns its stdout."""
+        """Sends signal `number` to gpufec ber when the terminal shows the pattern `shown`. Returns
+        stdout."""
         with terminal("ber", *arguments, "--backend", "cpu", stdout=subprocess.PIPE) as t:
             t.wait_for(shown)
             t.process.send_signal(number)
@@ -83,7 +84,7 @@ class qa_resumed(unittest.TestCase):
         self.path = os.path.join(self.folder.name, "report.json")
 
     def over(self, points, most="1e6"):
-        """Returns the arguments of CALL with another range and another number of bits."""
+        """Returns the arguments of CALL with the range `points` and --max-bits `most`."""
         return [*self.CALL[:4], "--range", points, "--max-bits", most]
 
     def report(self, *more):
@@ -177,8 +178,8 @@ class qa_resumed(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder.name), ["report.json"])
 
     def check_killed(self, number, *more):
-        """Sends a signal after the tool has saved the first point; returns the status, the report and
-        stderr."""
+        """Sends signal `number` after the tool has saved the first point. Returns the exit status,
+        the report and stderr."""
         with start("ber", "viterbi", "--backend", "cpu", "--range", "1:11:12", "--min-errors",
                    "100", "--max-bits", "1e12", "--json", self.path, *more,
                    stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -210,11 +211,11 @@ class qa_resumed(unittest.TestCase):
         self.assertEqual(status, 128 + signal.SIGHUP)
         self.assertIn(b"interrupted", errors)
         self.assertIn([p.get("complete", True) for p in report["points"]],
-                      ([True], [True, False]))  # the second point may have been started
+                      ([True], [True, False]))  # counts of the second point exist if it was started
 
     def test_IgnoredSignals_StayIgnored(self):
-        """A simulation that ignores SIGHUP (under nohup) and SIGINT (in a shell's background) ends
-        normally in spite of both signals."""
+        """A simulation ends normally in spite of SIGHUP and SIGINT if it was started with both
+        signals ignored, as by nohup and in the background of a shell."""
         def ignore():
             for number in (signal.SIGHUP, signal.SIGINT):
                 signal.signal(number, signal.SIG_IGN)

@@ -241,8 +241,8 @@ TEST(Packets, LostAndCorruptedFrames_LoseOnlyTheirPackets)
         whole.insert(i);
     }
     const auto lose = [&](std::size_t first, std::size_t end) {
-        // The previous packet's CRC-8 has 8 bits. The 1504 bits after it are the packet
-        // and the packet's own CRC-8.
+        // Bits 0 to 7 from starts[i] are the CRC-8 of packet i − 1, in place of the sync
+        // byte. Bits 8 to 1511 are packet i without its sync byte, and its CRC-8.
         for (unsigned i = 0; i < 300; ++i) {
             if (s.starts[i] + 8 < end && s.starts[i] + 1512 > first) {
                 whole.erase(i);
@@ -430,9 +430,9 @@ TEST(Packets, ChangedPacketLength_IsReportedAsGap)
     EXPECT_EQ(remarks[1].at, packet_bytes);
 }
 
-// Frames of two input streams arrive in random order. Each stream has ISSY fields and
-// counts its own deleted packets. Asserts that a receiver for one stream returns at least
-// the first 250 of its 300 packets, without gaps or errors.
+// Two input streams, both with ISSY fields and deleted null packets, are sent as frames
+// in random order. Expects that the receiver of each stream returns at least the first
+// 250 of the stream's 300 packets, without gaps or errors.
 TEST(Packets, MultipleStreamsWithIssyAndDeletion_YieldSentPackets)
 {
     std::mt19937 random(6);

@@ -1,9 +1,9 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Forward error correction on a GPU, or on the CPU without one, for arrays.
+"""Forward error correction for arrays, on a GPU or, if none can be used, on the CPU.
 
-viterbi_decode, ldpc_decode and sync_decode decode NumPy arrays, or arrays on a CUDA device, whose
-results are on the same device. viterbi_decoder, ldpc_decoder and sync_decoder are
+viterbi_decode, ldpc_decode and sync_decode decode NumPy arrays and arrays on a CUDA device; the
+results of the latter are on the same device. viterbi_decoder, ldpc_decoder and sync_decoder are
 decoder objects for repeated use. rs_decode decodes Reed-Solomon codes. conv_encode, ldpc_encode,
 rs_encode and sync_encode encode; random_bits makes data; awgn and bsid simulate channels.
 conv_presets() lists the convolutional codes of standards, ldpc_code() describes an LDPC code, and

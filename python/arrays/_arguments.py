@@ -19,7 +19,7 @@ from ._gpufec import conv_presets
 
 
 def refuse(name, what, allowed):
-    """Raises a ValueError that names an argument, its value and the allowed values."""
+    """Raises the ValueError "NAME is WHAT: allowed are ALLOWED"."""
     raise ValueError(f"{name} is {what}: allowed are {allowed}")
 
 
@@ -36,7 +36,7 @@ def integer(name, value, allowed="integers", minimum=-math.inf, maximum=math.inf
 
 
 def brief(value):
-    """Returns the repr of a value, shortened to about 40 characters for an error message."""
+    """Returns the repr of `value`, shortened to about 40 characters for an error message."""
     text = repr(value)
     return text if len(text) <= 40 else text[:40] + "..."
 
@@ -72,10 +72,10 @@ def check_kind(name, value, default):
     elif isinstance(default, float):
         if not isinstance(value, numbers.Real):
             refuse(name, brief(value), "numbers")
-    elif isinstance(default, str) and name != "message_positions": # may be a list
+    elif isinstance(default, str) and name != "message_positions": # message_positions may be a list
         if not isinstance(value, (str, os.PathLike) if name == "code_file" else str):
             near = isinstance(value, numbers.Real) and _meant(name, value, default)
-            refuse(name, brief(value), "strings" + (f', as "{near}"' if near else ""))
+            refuse(name, brief(value), "strings" + (f', such as "{near}"' if near else ""))
     elif isinstance(default, tuple):
         if not isinstance(value, collections.abc.Collection) or isinstance(value, (str, bytes)):
             refuse(name, brief(value), "sequences")
@@ -89,7 +89,7 @@ _ALIASES = {"modcod": "rate"}
 
 
 def check_names(signature, args, kwargs):
-    """Raises a TypeError with an explanation if arguments do not fit a signature."""
+    """Raises a TypeError with an explanation if `args` and `kwargs` do not fit `signature`."""
     names = [n for n in signature.parameters if n != "self" and n[0] != "_"]
     for name in kwargs:
         if name not in signature.parameters:
@@ -105,8 +105,8 @@ def check_names(signature, args, kwargs):
 
 
 def named_arguments(function):
-    """Decorates a function so that unknown arguments, and values of a wrong type, raise errors that
-    name them."""
+    """Decorates `function`, so that unknown arguments, and values of a wrong type, raise errors
+    that name them."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)

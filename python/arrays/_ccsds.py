@@ -13,7 +13,7 @@ from ._viterbi import viterbi_decode
 
 
 class ccsds_status:
-    """Status that ccsds_decode() returns; its help lists the attributes."""
+    """Status that ccsds_decode() returns; the help of ccsds_decode() lists the attributes."""
 
     def __init__(self, **facts):
         self.__dict__.update(facts)
@@ -24,7 +24,7 @@ class ccsds_status:
 
 
 def _to_int8(values, soft_input, scale):
-    """Converts soft values to int8; scale is the number of int8 steps per unit of floats."""
+    """Converts soft values to int8; `scale` is the number of int8 steps per unit of floats."""
     if soft_input == "int8":
         return values
     if soft_input == "uint8":

@@ -21,7 +21,7 @@ def random_bits(shape, seed=1, first=0):
             on seed and first + n.
 
     Returns:
-        A uint8 array of that shape, of zeros and ones.
+        A uint8 array of zeros and ones, of the given shape.
 
     Raises:
         ValueError : if an argument is refused; the message names the argument, its value and what is
@@ -96,11 +96,11 @@ def bsid(symbols, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, seed=1, alphab
         p_delete : probability of a deletion, 0 to below 1; p_insert + p_delete is below 1
         p_substitute : probability that a transmitted symbol is replaced by another, 0 to 1
         seed : seed of the channel, 0 to 2^64 - 1
-        alphabet : number of channel symbols, 2 to 16
+        alphabet : number of values of a channel symbol, 2 to 16
 
     Returns:
         The received symbols of all frames, concatenated, uint8 (items,), and the
-        length of each frame, int64 (frames,). sync_decode() takes both.
+        length of each frame, int64 (frames,). sync_decode() accepts both.
 
     Raises:
         ValueError : if an argument is refused; the message names the argument, its value and what is

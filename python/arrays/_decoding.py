@@ -35,9 +35,8 @@ class decode_status:
 
 
 def warn_of(verdict):
-    """Issues the verdict, a text about an apparent fault of the input, as a RuntimeWarning that
-    points to the line of the user's call. Does nothing if the verdict is empty. Returns the
-    verdict."""
+    """Issues `verdict`, a text about an apparent fault of the input, as a RuntimeWarning that
+    points to the line of the user's call, unless `verdict` is "". Returns `verdict`."""
     if verdict:
         level, frame = 1, sys._getframe()
         while frame.f_back and frame.f_globals.get("__name__", "").startswith(f"{__package__}._"):
@@ -57,7 +56,8 @@ def run_options(batch, slots, backend, device, devices, threads, most=0):
 
 
 def require_device(view, run):
-    """Refuses an array on a device that the decoder does not use."""
+    """Refuses `view`, the view of an array on a device, if the decoder with the options `run` does
+    not use that device."""
     if view.device is None:
         return
     if run["backend"] == "cpu":
@@ -84,8 +84,9 @@ def known_format(soft_input, known):
 
 
 def format_of(view, soft_input, known):
-    """Returns the format of an array's values. A requested format must fit the type of the array;
-    "" selects the format of the type."""
+    """Returns the format of the values in `view`. If `soft_input` names a format, the type of the
+    array must fit it; "" selects the format of the type. `known` has the names of the decoder's
+    formats."""
     soft_input = known_format(soft_input, known)
     if not soft_input:
         formats = [name for name in known if view.dtype == np.dtype(SOFT_TYPES[name][0])]
@@ -106,8 +107,8 @@ _OF_SYMBOLS = 'gpu_ldpc_dvbs2(soft_input="symbols") accepts symbols'
 
 
 def _refuse_complex(view, known):
-    """Refuses a complex array, with an error that explains how to convert it to real soft
-    values."""
+    """Refuses `view` if its items are complex, with an error that explains how to convert them to
+    real soft values."""
     if view.dtype.kind == "c":
         cast = "" if view.dtype == np.complex64 else ".astype(numpy.complex64)"
         raise ValueError(f"{view.name} is of type {view.dtype}: to decode I and Q as soft values, "
@@ -117,8 +118,9 @@ def _refuse_complex(view, known):
 
 
 def warn_unused(why, **differs):
-    """Warns of arguments that have no effect. `differs` maps the name of each such argument to
-    whether its value differs from the default; the warning names only those that differ."""
+    """Warns of arguments that have no effect because of `why`. `differs` maps the name of each such
+    argument to whether its value differs from the default; the warning names only those that
+    differ."""
     names = [name for name, other in differs.items() if other]
     if names:
         warn_of(f"arguments without effect: {', '.join(names)} ({why})")

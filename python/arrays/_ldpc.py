@@ -53,7 +53,7 @@ class ldpc_decoder:
                         packed_output, schedule, offset, normalization, positive_bit)
         self._decoders = {}
         self._lock = threading.Lock()
-        self._decoder(soft_input or "int8") # refuses wrong parameters now
+        self._decoder(soft_input or "int8") # raises errors for wrong parameters
         self._unused_scale = llr_scale != 2 and self._type is np.uint8
         kind = algorithm.lower()
         warn_unused(f'algorithm is "{algorithm}"',

@@ -13,8 +13,8 @@ from ._arguments import integer, refuse
 
 
 def _check_numpy(version, pybind11):
-    """Refuses NumPy 2 if the bindings were built with a pybind11 before 2.12, which reads the
-    strides of NumPy 2's arrays as 0."""
+    """Refuses NumPy 2 if the bindings were built with a version of pybind11 below 2.12, which reads
+    the strides of NumPy 2's arrays as 0. `pybind11` is that version as a sequence of numbers."""
     if int(version.split(".")[0]) >= 2 and pybind11 < (2, 12):
         raise ImportError(f"gpufec was built with pybind11 {'.'.join(map(str, pybind11))}, and "
                           f"NumPy is {version}: NumPy 2 needs a build with pybind11 2.12 or "
@@ -40,9 +40,9 @@ class _Shaped:
 class device_array(_Shaped):
     """An array in the memory of a CUDA device, in C order.
 
-    CuPy, PyTorch, JAX and Numba accept it directly, by DLPack or __cuda_array_interface__:
-    cupy.asarray(a), torch.from_dlpack(a). The contents of a decoder's result are complete when the
-    decoder returns it, so no CUDA stream has to wait for them.
+    CuPy, PyTorch, JAX and Numba accept the array without a copy, by DLPack or
+    __cuda_array_interface__: cupy.asarray(a), torch.from_dlpack(a). The contents of a decoder's
+    result are complete when the decoder returns it, so no CUDA stream has to wait for them.
 
     Args:
         shape : shape of the array, whose contents are not initialised
@@ -141,8 +141,8 @@ def pinned_empty(shape, dtype=np.int8):
 
 
 def shape_and_size(shape, item=1):
-    """Returns a shape, given as a tuple or a number, as a tuple, and its number of elements.
-    Refuses invalid shapes; `item` is the size of an element in bytes."""
+    """Returns `shape`, a tuple or a number, as a tuple, and the number of its elements. Refuses
+    invalid shapes; `item` is the size of an element in bytes."""
     shape = (shape,) if np.isscalar(shape) else tuple(shape)
     shape = tuple(integer("shape", n) for n in shape)
     size = math.prod(shape)
@@ -174,8 +174,8 @@ def _type_name(array):
 
 
 def _is_dense(shape, strides):
-    """Returns whether items are contiguous in C order. strides are in items; None means
-    contiguous."""
+    """Returns whether an array of this shape is contiguous in C order. `strides` are in items;
+    None: contiguous."""
     if strides is None or 0 in shape:
         return True
     if len(strides) != len(shape):
@@ -189,8 +189,8 @@ def _is_dense(shape, strides):
 
 
 def _from_dlpack(name, array):
-    """Returns an object that keeps a DLPack array alive, and the array's address, shape, strides in
-    items, dtype, stream and device."""
+    """Reads the DLPack interface of `array`, which errors call `name`. Returns an object that keeps
+    the array alive, and its address, shape, strides in items, dtype, stream and device."""
     # stream=1 is CUDA's legacy default stream. The producer makes this stream wait for earlier work
     # on the array, and _device_view() waits for the stream.
     capsule = array.__dlpack__(stream=1)
@@ -206,8 +206,8 @@ def _from_dlpack(name, array):
 
 
 def _from_interface(name, array):
-    """Returns an array with __cuda_array_interface__ and its address, shape, strides in items,
-    dtype and stream, and whether it is read-only."""
+    """Reads the __cuda_array_interface__ of `array`, which errors call `name`. Returns the array,
+    its address, shape, strides in items, dtype and stream, and whether it is read-only."""
     facts = array.__cuda_array_interface__
     try:
         address, read_only = facts["data"]
@@ -229,8 +229,8 @@ def _from_interface(name, array):
 
 
 def _device_view(name, array):
-    """Returns the view of a device array. Waits for earlier work on the array's stream, if it has
-    one."""
+    """Returns the view of `array`, an array on a device, which errors call `name`. Waits for
+    earlier work on the CUDA stream that the array names, if any."""
     device, read_only = None, False
     if hasattr(array, "__dlpack__"):
         keep, address, shape, strides, dtype, stream, device = _from_dlpack(name, array)
@@ -260,16 +260,17 @@ def _device_view(name, array):
 
 
 def refuse_mask(name, array):
-    """Refuses a masked array, whose mask would be lost."""
+    """Refuses `array`, which errors call `name`, if it is masked, because the mask would be
+    lost."""
     if isinstance(array, np.ma.MaskedArray):
         refuse(name, "a masked array", "arrays without a mask (.filled(0) puts zeros in "
                "place of masked entries; a soft value of 0 is an erasure)")
 
 
 def view_of(name, array):
-    """Returns a view of an array of NumPy, with DLPack or with __cuda_array_interface__. Refuses
-    arrays that decoders do not accept: masked, not contiguous, not aligned, or in foreign byte
-    order."""
+    """Returns a view of `array`, which errors call `name`: an array of NumPy, with DLPack or with
+    __cuda_array_interface__. Refuses arrays that decoders do not accept: masked, not contiguous,
+    not aligned, or in foreign byte order."""
     if isinstance(array, np.ndarray):
         refuse_mask(name, array)
         if not array.flags.c_contiguous:
@@ -298,7 +299,7 @@ def view_of(name, array):
 
 
 def require_type(view, *dtypes):
-    """Returns the view if its type is one of `dtypes`, and refuses it otherwise."""
+    """Returns `view` if its type is one of `dtypes`; refuses other types."""
     if view.dtype not in [np.dtype(d) for d in dtypes]:
         refuse(view.name, f"of type {view.dtype}",
                " and ".join(str(np.dtype(d)) for d in dtypes))
@@ -306,8 +307,8 @@ def require_type(view, *dtypes):
 
 
 def host_array(name, array, *dtypes):
-    """Returns a NumPy array that shares the memory of a host array. Refuses arrays on a device, and
-    types other than `dtypes`."""
+    """Returns a NumPy array that shares the memory of `array`, which errors call `name`. Refuses
+    arrays on a device, and types other than `dtypes`."""
     view = require_type(view_of(name, array), *dtypes)
     if view.device is not None:
         refuse(name, "on a CUDA device", "arrays of the host (.get(), .cpu(), .numpy())")
@@ -315,8 +316,8 @@ def host_array(name, array, *dtypes):
 
 
 def row_count(view, items, what):
-    """Returns the number of rows of `items` elements in an array of one or two dimensions. Refuses
-    other shapes; `what` names the rows in the error."""
+    """Returns the number of rows of `items` elements in `view`, an array of one or two dimensions.
+    Refuses other shapes; `what` names the rows in the error."""
     if view.ndim == 2 and view.shape[1] == items:
         return view.shape[0]
     if view.ndim == 1 and items and view.shape[0] % items == 0:
@@ -368,7 +369,8 @@ def bits_of(name, bits):
 
 
 def packed_bytes(name, array, level=4):
-    """Returns a NumPy array of packed bits. Warns if they look like one bit per byte.
+    """Returns `array`, which has packed bits, as a NumPy array. Warns if it looks like one bit per
+    byte.
 
     The warning appears for 16 bytes or more if all are 0 or 1 and at least an eighth are 1. Random
     packed bytes are all 0 or 1 with a probability of at most 2^-112. The limit of an eighth
@@ -383,8 +385,8 @@ def packed_bytes(name, array, level=4):
 
 
 def packed_rows(name, array, bits, packed):
-    """Returns an array of one or two dimensions as rows of `bits` packed bits each. The array has
-    packed bits if `packed` is true, otherwise one bit per byte."""
+    """Returns `array`, which has one or two dimensions, as rows of `bits` packed bits each. `array`
+    has packed bits if `packed` is true, otherwise one bit per byte."""
     if packed:
         array = packed_bytes(name, array, 5)
         size = (bits + 7) // 8

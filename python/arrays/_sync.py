@@ -59,7 +59,7 @@ class sync_decoder(_Streaming):
         self._decoders = {}
         self._lock = threading.Lock()
         if not _most:
-            self._decoder(soft_input or "hard", False) # refuses wrong parameters now
+            self._decoder(soft_input or "hard", False) # raises errors for wrong parameters
 
     def _decoder(self, soft_input, priors):
         key = (soft_input, priors)
@@ -70,7 +70,7 @@ class sync_decoder(_Streaming):
         return self._decoders[key]
 
     def _shape(self, frames):
-        """Returns the shape and type of the output for a number of frames."""
+        """Returns the shape and the type of the output for `frames` frames."""
         if self._output == "symbols":
             return (frames, self._symbols), np.uint8 if self._q <= 256 else np.int16
         last = self._q.bit_length() - 1 if self._output == "llr" else self._q
@@ -197,7 +197,8 @@ def _of_likelihoods(view, alphabet):
 
 
 def _frames_of(view, lengths, reads):
-    """Returns the index of the first item and the number of items of each read of each frame."""
+    """Returns the index of the first item and the number of items of each read of each frame in
+    `view`. `lengths` has the numbers of items; None: each row is a whole read."""
     if view.ndim not in (1, 2):
         refuse("received", f"of {view.ndim} dimensions", "1 and 2")
     if lengths is None:
@@ -260,7 +261,7 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
             result is copied back.
         codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
             the leftmost sent first; or the path of a file of such rows, in hexadecimal digits
-        q : number of message symbols, 2 to 65536
+        q : number of values of a message symbol, 2 to 65536
         n : number of channel symbols per word, 1 to 4096
         frame_symbols : N, the number of message symbols per frame
         p_insert : probability of an insertion before a channel symbol, 0 to 0.99
@@ -297,7 +298,7 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
             0: chosen from the channel
         acquire : number of items at the start of the stream within which the first frame begins, in
             mode "stream"; 0: it begins with the first item
-        alphabet : number of channel symbols, 2 to 16
+        alphabet : number of values of a channel symbol, 2 to 16
         receiver : computation of branch metrics in form "corridor": "corridor"; or, on the CPU
             only, "lattice" (the whole lattice) or "trellis" (at most two insertions before a
             symbol)
@@ -362,10 +363,10 @@ def sync_encode(symbols, codebook, q=32, n=10, frame_symbols=210, alphabet=2):
             (items,), concatenated frames; the last may be incomplete
         codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
             the leftmost sent first; or the path of a file of such rows, in hexadecimal digits
-        q : number of message symbols, 2 to 65536
+        q : number of values of a message symbol, 2 to 65536
         n : number of channel symbols per word, 1 to 4096
         frame_symbols : N, the number of message symbols per frame
-        alphabet : number of channel symbols, 2 to 16
+        alphabet : number of values of a channel symbol, 2 to 16
 
     Returns:
         The channel symbols, uint8, one per byte: (frames, n·N), or (items·n,).

@@ -46,9 +46,9 @@ class viterbi_decoder(_Streaming):
     in each call. The parameters and their errors are those of viterbi_decode(). If several
     Python threads use one decoder, their calls run one after the other.
 
-    Each call of decode() accepts a whole stream, or whole frames. A stream that is
-    divided into several arrays is passed to push(), and flush() ends it. With lock
-    "auto", frames are decoded as a stream too.
+    Each call of decode() accepts a whole stream, or whole frames. A stream that is divided into
+    several arrays is passed to push(), and flush() ends it. With lock "auto", push() and decode()
+    accept frames as a stream.
     """
 
     _default_format = "int8"
@@ -74,7 +74,7 @@ class viterbi_decoder(_Streaming):
         if soft_input:
             self._decoder(soft_input)
         else:
-            self._make("int8") # refuses wrong parameters now
+            self._make("int8") # raises errors for wrong parameters
         self._unused_scale = soft_scale != 32
         if not self._searches:
             warn_unused('lock is "off"', lock_constellation=lock_constellation.lower() != "bpsk",
@@ -253,7 +253,7 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
         termination : "streaming" or, for frames, "terminated" (from state 0 to state 0, with K - 1
             zero bits appended), "truncated" (from state 0 to any state) or "tailbiting"; None:
             "streaming"
-        frame_bits : number of information bits per frame; 0 in streaming
+        frame_bits : number of information bits per frame; 0 with termination "streaming"
         soft_input : "int8", "float", "packed4" or "uint8"; "": the format of the type of values,
             which must not be uint8
         soft_scale : int8 steps per unit of float32 values, above 0
@@ -343,7 +343,7 @@ def conv_encode(bits, constraint_length=None, polynomials=None, puncturing=None,
         termination : "streaming" or, for frames, "terminated" (from state 0 to state 0, with K - 1
             zero bits appended), "truncated" (from state 0 to any state) or "tailbiting"; None:
             "streaming"
-        frame_bits : number of information bits per frame; 0 in streaming
+        frame_bits : number of information bits per frame; 0 with termination "streaming"
         packed_input : bits has eight bits per byte, the first most significant, each frame
             padded to a byte; otherwise, bits has one bit per byte, 0 or 1
         packed_output : the same choice for the result; each stream and each frame is padded to a

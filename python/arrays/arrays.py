@@ -3,9 +3,9 @@
 """Decoders, encoders and channels for arrays.
 
 Arrays may be NumPy arrays, or any arrays with the DLPack protocol or __cuda_array_interface__. An
-array on a CUDA device is decoded by that device, and the result is a device_array on it. Arrays of
-another type, masked arrays, and arrays with gaps are refused, not converted. Signal handlers run
-during a call: Ctrl-C ends the call, and the decoder can be used again.
+array on a CUDA device is decoded by that device, and the result is a device_array on the same
+device. Arrays of another type, masked arrays, and arrays with gaps are refused, not converted.
+Signal handlers run during a call: Ctrl-C ends the call, and the decoder can be used again.
 """
 
 from ._arguments import check_names
@@ -31,7 +31,7 @@ __all__ = ["awgn", "bsid", "ccsds_decode", "ccsds_encode_cltu", "ccsds_status", 
 
 
 def _publish(found):
-    """Makes a function or class look as if this module defined it, for help() and pickle."""
+    """Sets the module of `found`, a function or class, to this module, for help() and pickle."""
     if getattr(found, "__module__", None) in _PARTS:
         found.__module__ = __name__
         for member in vars(found).values() if isinstance(found, type) else ():

@@ -64,7 +64,8 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     }
     // The check precedes the conversion to bytes, which would turn 256 into 0.
     const auto wide = py::array_t<long, py::array::c_style | py::array::forcecast>(given);
-    // Clamped, because the constructor of the code refuses an invalid alphabet later.
+    // An invalid alphabet is clamped here, because the constructor of the code refuses
+    // it.
     const int largest = std::clamp(alphabet, 2, 16) - 1;
     std::vector<std::uint8_t> words(wide.size());
     for (py::ssize_t k = 0; k < wide.size(); ++k) {

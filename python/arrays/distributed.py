@@ -55,7 +55,7 @@ def _channel_seed(seed):
 
 
 def _code_of(decoder, code):
-    """Returns the decoder parameters that the encoder has too, except those of packing."""
+    """Returns those parameters in `code` that the encoder has too, except those of packing."""
     function = {"viterbi": arrays.conv_encode, "ldpc": arrays.ldpc_encode,
                 "sync": arrays.sync_encode}[decoder]
     return {name: value for name, value in code.items()
@@ -137,8 +137,8 @@ def _decode(decoder, values, code):
 
 
 def _decode_part(decoder, path, dtype, first, count, code, drop, keep):
-    """Decodes `count` items of a file, beginning with item `first`. Returns the output without its
-    first `drop` bytes, limited to `keep` bytes unless keep is None."""
+    """Decodes `count` items of the file `path`, beginning with item `first`. Returns the output
+    without its first `drop` bytes, and at most `keep` bytes (None: all)."""
     values = np.fromfile(path, dtype, count, offset=first * np.dtype(dtype).itemsize)
     if len(values) != count:
         raise OSError(f"{path} was shortened while it was decoded: {len(values)} of {count} "
@@ -152,7 +152,7 @@ _ANSWER_S = 5 # seconds within which the scheduler must answer
 
 
 def _threads(client):
-    """Returns the number of tasks that the workers run at the same time."""
+    """Returns the number of tasks that the workers of `client` run at the same time."""
     return max(1, sum(client.nthreads().values()))
 
 
@@ -176,8 +176,8 @@ def _check(client, decoder, decoders, code, fixed, **numbers):
 
 @contextlib.contextmanager
 def _scheduler(client):
-    """Context manager that replaces any error by a ConnectionError if the scheduler no longer
-    answers."""
+    """Replaces errors within the context by a ConnectionError if the scheduler of `client` no
+    longer answers."""
     from distributed import CancelledError
 
     def ask():
@@ -200,7 +200,8 @@ def _scheduler(client):
 
 
 def _check_versions(client):
-    """Raises an error if a worker has another version of this package, as results might differ."""
+    """Raises a RuntimeError if a worker has another version of this package, because the results of
+    two versions may differ."""
     with _scheduler(client):
         versions = client.run(_version, on_error="return")
     for worker, version in versions.items():
@@ -211,9 +212,9 @@ def _check_versions(client):
 
 
 def _in_order(client, calls):
-    """Runs calls (a function and its arguments) as tasks, and yields their results in order. Tasks
-    are submitted ahead, two per thread of the workers. Closing the generator cancels unfinished
-    tasks."""
+    """Runs `calls`, each a function and its arguments, as tasks, and yields the results in the
+    order of `calls`. Tasks are submitted ahead, two per thread of the workers. Closing the
+    generator cancels unfinished tasks."""
     futures = collections.deque()
     calls = iter(calls)
     with _scheduler(client):
@@ -264,7 +265,7 @@ class _Replacement:
             if kind is None:
                 self._file.flush()
                 if self._part:
-                    os.fsync(self._file.fileno()) # a full disk may show only here
+                    os.fsync(self._file.fileno()) # may be the first call that reports a full disk
                 self._file.close()
                 if self._part:
                     os.replace(self._part, self._path)
@@ -341,8 +342,9 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
 
 
 def _check_simulation(decoder, code, points, seed, task_size):
-    """Simulates one frame or bit for each point on the client, so that wrong arguments raise errors
-    before any task starts. Returns the task size."""
+    """Simulates one frame or bit for each entry of `points` on the client, so that wrong arguments
+    raise errors before any task starts. Returns the task size: `task_size`, or the default in place
+    of 0."""
     if isinstance(points, str) or not isinstance(points, collections.abc.Collection):
         raise ValueError(f"points is {points!r}: allowed are sequences of numbers")
     size = task_size or _size_of_task(decoder, code)
@@ -453,8 +455,9 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
 
 
 def _parts(decoder, items, bits, code):
-    """Yields for each task: its first item, its number of items, the number of output bytes to
-    drop, and the number of further bytes to output (None: all)."""
+    """Divides a recording of `items` items into tasks of about `bits` bits. Yields for each task
+    the index of its first item, its number of items, the number of output bytes to drop, and the
+    number of output bytes to keep after these (None: all)."""
     if decoder == "ldpc":
         known = arrays.ldpc_decoder(**code).code
         yield from _frames(items, known.sent, max(1, bits // known.k))
@@ -526,7 +529,7 @@ def _value(option, text, kind):
 
 
 def _range(text):
-    """Returns the numbers in a comma separated list of numbers and ranges A:STEP:B."""
+    """Returns the numbers in `text`, a comma separated list of numbers and ranges A:STEP:B."""
     points = []
     for part in text.split(","):
         ends = [_value("--range", x, 0.0) for x in part.split(":")]
@@ -541,8 +544,8 @@ def _range(text):
 
 
 def _parse(decoder, words):
-    """Parses the words of a command line. Returns two dictionaries of keyword arguments: options of
-    this module's functions, and parameters of the decoder."""
+    """Parses `words`, the options of a command line. Returns two dictionaries of keyword arguments:
+    options of this module's functions, and parameters of the decoder."""
     known = dict(inspect.signature(getattr(arrays, f"{decoder}_decode")).parameters)
     own = {"range": "", "scheduler": "", "seed": 1, "min_errors": _count, "max_units": _count,
            "json": "", "task_size": 0}

@@ -39,7 +39,7 @@ private:
  */
 void check_signals();
 
-//! An exception that ends work when check_signals() requires it.
+//! An exception with which check_signals() ends the work of its caller.
 class interrupted
 {
 };

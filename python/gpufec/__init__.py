@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Forward error correction decoders that run on a GPU, or on the CPU without one.
+"""Forward error correction decoders that run on a GPU or, if none can be used, on the CPU.
 
 The blocks are
   - gpu_viterbi_pbvd and conv_encoder, for convolutional codes

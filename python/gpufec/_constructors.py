@@ -14,9 +14,9 @@ import re
 
 from ._arguments import brief, check_kind, check_names, refuse
 
-# Both dictionaries are indexed by the types in pybind11's signatures. _KINDS has a value of the
-# type, for check_kind(). _OTHERS has a function that checks a value, and a description of the
-# allowed values. Other types are not checked. pybind11 before 2.12 writes List and Dict.
+# The keys of both dictionaries are types as pybind11's signatures name them; arguments of other
+# types are not checked. _KINDS maps a type to a value of that type, for check_kind(). _OTHERS maps
+# a type to a function that checks a value, and to a description of the allowed values.
 _KINDS = {"bool": False, "int": 0, "float": 0.0, "str": "", "list[int]": ()}
 _OTHERS = {"list[str]": (lambda value: _all_of(value, str), "lists of strings"),
            "Union[str, list[int]]": (lambda value: isinstance(value, str) or
@@ -24,7 +24,7 @@ _OTHERS = {"list[str]": (lambda value: _all_of(value, str), "lists of strings"),
                                      "strings and lists of integers"),
            "dict[str, str]": (lambda value: isinstance(value, dict) and
                               _all_of([*value, *value.values()], str),
-                              "dictionaries of strings by strings")}
+                              "dictionaries of strings with strings as keys")}
 _PYBIND11 = "__init__(): incompatible constructor arguments"
 
 
@@ -34,8 +34,9 @@ def _all_of(value, kind):
 
 
 def _parsed(doc):
-    """Parses the first line of a docstring by pybind11. Returns the signature, and a dictionary
-    from the names of the parameters to the names of their types."""
+    """Parses the first line of `doc`, a docstring by pybind11. Returns the signature, and a
+    dictionary that maps the name of each parameter to the name of its type. pybind11 before 2.12
+    writes List and Dict."""
     arguments = ast.parse(f"def {doc.splitlines()[0]}: pass").body[0].args
     first = len(arguments.args) - len(arguments.defaults)
     parameters, types = [], {}
@@ -50,7 +51,8 @@ def _parsed(doc):
 
 
 def _check(signature, types, given):
-    """Raises an error for the first argument whose type does not fit its parameter."""
+    """Raises an error for the first argument in `given`, a dictionary of names and values, whose
+    type does not fit its parameter."""
     for name, value in given.items():
         type_name = types[name]
         if type_name.startswith("Optional[") and value is not None:
@@ -66,9 +68,9 @@ def _check(signature, types, given):
 
 
 def explain(bound):
-    """Wraps the constructor of a class that pybind11 has bound. If pybind11 refuses arguments, the
-    wrapper raises a TypeError that names the wrong argument, or pybind11's error if it finds no
-    wrong argument."""
+    """Wraps the constructor of `bound`, a class that pybind11 has bound. If pybind11 refuses the
+    arguments, the wrapper raises a TypeError that names the wrong argument, or pybind11's error if
+    it finds no wrong argument."""
     make = bound.__init__
     signature, types = _parsed(make.__doc__)
 

@@ -61,15 +61,17 @@ void bind_ldpc_codes(py::module& m)
                                "Name such as \"dvbs2 normal 1/2\", or path of the file.")
         .def_property_readonly(
             "n", &ldpc_code::n, "Number of bits of a codeword, sent or not.")
+        .def_property_readonly("sent",
+                               &ldpc_code::sent,
+                               "Number of bits that are sent per frame, and number of "
+                               "soft values per frame.")
+        .def_property_readonly("punctured",
+                               &ldpc_code::punctured,
+                               "Positions in the codeword that are not sent, ascending.")
         .def_property_readonly(
-            "sent",
-            &ldpc_code::sent,
-            "Number of bits that are sent per frame, and of soft values.")
-        .def_property_readonly(
-            "punctured", &ldpc_code::punctured, "Positions that are not sent, ascending.")
-        .def_property_readonly("shortened",
-                               &ldpc_code::shortened,
-                               "Positions that are 0 and not sent, ascending.")
+            "shortened",
+            &ldpc_code::shortened,
+            "Positions in the codeword that are 0 and not sent, ascending.")
         .def_property_readonly("k", &ldpc_code::k, "Number of bits of a message.")
         .def_property_readonly(
             "checks", &ldpc_code::checks, "Number of checks, including redundant ones.")
@@ -97,8 +99,8 @@ void bind_ldpc_codes(py::module& m)
                 const auto bits = c.check(row);
                 return std::vector<std::uint32_t>(bits.begin(), bits.end());
             },
-            "Returns the positions of the bits of a check. Raises an IndexError if there "
-            "is no such check.")
+            "Returns the positions of the bits in the check with the given index. Raises "
+            "an IndexError if there is no such check.")
         .def_static("dvbs2_rates",
                     &ldpc_code::dvbs2_rates,
                     py::arg("frame_size"),
@@ -152,7 +154,7 @@ void bind_ldpc_codes(py::module& m)
         .def_property_readonly(
             "sent",
             &wifi_ppdu::coded_bits,
-            "Number of bits that are sent per PPDU, and of soft values.")
+            "Number of bits that are sent per PPDU, and number of soft values per PPDU.")
         .def_property_readonly("symbols", &wifi_ppdu::symbols, "Number of OFDM symbols.")
         .def_property_readonly("codewords", &wifi_ppdu::codewords, "Number of codewords.")
         .def_property_readonly(

@@ -170,8 +170,8 @@ class qa_arrays(unittest.TestCase):
             gpufec.conv_encode(np.full(8, 2, np.uint8), packed_input=False)
 
     def test_ImpossibleShapes_RaiseValueErrorOrMemoryError(self):
-        """Shapes that are negative, beyond memory or wrong for the code raise ValueError or
-        MemoryError."""
+        """Negative shapes, shapes larger than the memory, and shapes that do not fit the code raise
+        ValueError or MemoryError."""
         with self.assertRaisesRegex(MemoryError, r"^shape is \(1125899906842624,\)"):
             gpufec.pinned_empty(1 << 50)
         for make in (gpufec.pinned_empty, gpufec.random_bits):
@@ -326,7 +326,7 @@ class qa_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, inside): # the input is a DLPack array
             gpufec.viterbi_decode(ByDlpack(given), **code, out=memory[33:65].reshape(4, 8))
         np.testing.assert_array_equal(given, values)
-        for first in (0, 32 + values.size): # directly before and after the input
+        for first in (0, 32 + values.size): # output directly before and after the input
             out = memory[first:first + 32].reshape(4, 8)
             np.testing.assert_array_equal(gpufec.viterbi_decode(given, **code, out=out)[0],
                                           expected)

@@ -40,8 +40,8 @@ def pinned(array):
 @unittest.skipUnless(DEVICES, "there is no CUDA device")
 class qa_device_arrays(unittest.TestCase):
     def same(self, decode, values, **code):
-        """Checks that the GPU decodes an array, in each kind of memory, to the result of the
-        CPU."""
+        """Checks that `decode` returns the CPU's result for `values` in each kind of memory on the
+        GPU."""
         expected, expected_status = decode(values, backend="cpu", **code)
         for where, given in (("device", gpufec.to_device(values)), ("pinned", pinned(values)),
                              ("ordinary", values)):
@@ -138,7 +138,7 @@ class qa_device_arrays(unittest.TestCase):
                         found = found.numpy()
                     if found.dtype == np.float32:
                         np.testing.assert_allclose(found, expected, atol=4e-6)
-                    elif found.dtype == np.int8: # LLRs may round differently
+                    elif found.dtype == np.int8: # the GPU may round LLRs differently
                         self.assertLessEqual(
                             abs(found.astype(int) - expected.astype(int)).max(), 1)
                     else:
@@ -201,7 +201,7 @@ class qa_device_arrays(unittest.TestCase):
         found, _ = gpufec.viterbi_decode(there, **CUDA)
         np.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(found)), expected)
 
-        class Interface: # supports no DLPack, like Numba's arrays
+        class Interface: # has no DLPack, like Numba's arrays
             def __init__(self, array):
                 self.array = array
                 self.__cuda_array_interface__ = array.__cuda_array_interface__

@@ -58,7 +58,7 @@ class Cluster:
                           self.folder.name)
 
     def kill(self, number):
-        """Kills worker 1 or 2, or the scheduler (0), with SIGKILL."""
+        """Kills worker `number`, 1 or 2, or the scheduler (0), with SIGKILL."""
         self.processes[number].send_signal(signal.SIGKILL)
         self.processes[number].wait()
 
@@ -77,8 +77,9 @@ CHANNEL = 0x5bf03635 # the seed of a simulation XOR CHANNEL is the seed of its n
 
 
 def whole_viterbi(point, seed, first, count, size, **code):
-    """Returns the sent and the decoded bits of tasks first to first + count − 1, simulated in one
-    call. Successive tasks have successive parts of one data sequence and of one noise sequence."""
+    """Simulates tasks `first` to `first` + `count` − 1 in one call. Returns the sent and the
+    decoded bits. Successive tasks have successive parts of one data sequence and of one noise
+    sequence."""
     options = dict(packed_input=False, packed_output=False)
     if "frame_bits" in code:
         shape = (count * size, code["frame_bits"])
@@ -110,7 +111,7 @@ def whole_sync(point, seed, first, count, size, **code):
 
 
 def expected_counts(decoder, points, min_errors, size, seed=1, **code):
-    """Returns the counts that error_rates() must return, computed without distributed.py."""
+    """Computes the counts that error_rates() must return for `points`, without distributed.py."""
     found = []
     for point in points:
         whole = whole_viterbi if decoder == "viterbi" else whole_sync
@@ -137,7 +138,7 @@ class qa_distributed(unittest.TestCase):
         self.addCleanup(self.cluster.close)
         self.client = self.cluster.client
 
-    def test_AnyNumberOfWorkers_GivesExpectedCounts(self):
+    def test_AnyNumberOfWorkers_YieldsExpectedCounts(self):
         book = gpufec.codebook_davey_mackay(8, 16, 30)
         for decoder, points, size, code in (
                 ("viterbi", [1.0, 2.5], 10, VITERBI),
@@ -217,7 +218,7 @@ class qa_distributed(unittest.TestCase):
 
 
 class qa_whole_cluster(unittest.TestCase):
-    """Tests that kill no worker, so that they can share a cluster."""
+    """Tests that can share a cluster, because no test kills a worker."""
 
     @classmethod
     def setUpClass(cls):
@@ -254,7 +255,7 @@ class qa_whole_cluster(unittest.TestCase):
                     np.testing.assert_array_equal(np.fromfile(folder / "bits", np.uint8),
                                                   expected)
 
-    def test_IncompleteLastFrameOfFile_GivesWarning(self):
+    def test_IncompleteLastFrameOfFile_CausesWarning(self):
         path, out = self.folder / "values", self.folder / "bits"
         frame = gpufec.awgn(gpufec.conv_encode(gpufec.random_bits(120), packed_input=False,
                                                packed_output=False, **VITERBI), 5.0, 0.5)
@@ -271,8 +272,8 @@ class qa_whole_cluster(unittest.TestCase):
                 self.assertGreater(written, 0)
 
     def test_BerWithScheduler_ReportsExpectedCounts(self):
-        """The command gpufec ber … --scheduler reports the counts of expected_counts(). A wrong
-        address or option ends it with an error."""
+        """The command gpufec ber … --scheduler reports the counts of expected_counts(). With a
+        wrong address or option, the command ends with an error."""
         tool = os.environ.get("GPUFEC_TOOL")
         if not tool:
             self.skipTest("GPUFEC_TOOL is not set")

@@ -88,7 +88,7 @@ class qa_ldpc_arrays(unittest.TestCase):
         _, status = decoder.decode(noise)
         self.assertTrue((status.unsatisfied > 0).all())
 
-    def test_OutputLlr_GivesPosteriorAndExtrinsicLlrs(self):
+    def test_OutputLlr_YieldsPosteriorAndExtrinsicLlrs(self):
         code = dict(frame_size="short", rate="1/2", max_iterations=6)
         known = gpufec.ldpc_code("dvbs2", "short", "1/2")
         messages = gpufec.random_bits((5, known.k), 3)
@@ -145,7 +145,7 @@ class qa_ldpc_arrays(unittest.TestCase):
                 self.assertEqual(decoder.code.codewords, ppdu.codewords)
                 np.testing.assert_array_equal(decoder.decode(values[2])[0], messages[2])
 
-    def test_Ppdu_HasNumbersOfStandard(self):
+    def test_PpduOf1500Bytes_HasParametersOfStandard(self):
         # Computed by hand from 19.3.11.7.5; lib/ldpc/test/qa_ppdu.cc has the steps.
         many = gpufec.wifi_ppdu(1500, 104)
         self.assertEqual((many.codewords, many.codeword_bits, many.shortened, many.punctured,
@@ -256,9 +256,10 @@ class qa_ldpc_arrays(unittest.TestCase):
             np.testing.assert_array_equal(decoded, messages)
 
     def test_NrRateMatching_DecodesEachRedundancyVersion(self):
-        """Each redundancy version that is decodable alone, and the sum of all, decodes. The sender
-        selects bits from a circular buffer, whose length may be limited, and interleaves the bits
-        (3GPP TS 38.212, 5.4.2). The receiver adds up the LLRs of each buffer position."""
+        """Decoding succeeds for each redundancy version that is decodable alone, and for the sum of
+        all versions. The sender selects bits from a circular buffer, whose length may be limited,
+        and interleaves the bits (3GPP TS 38.212, 5.4.2). The receiver adds up the LLRs of each
+        buffer position."""
         starts = {"bg1": (66, (0, 17, 33, 56)), "bg2": (50, (0, 13, 25, 43))} # table 5.4.2.1-2
         random = np.random.default_rng(8)
         for graph, z, filler, sizes in (("bg1", 8, 20, (300, 480, 800)),

@@ -39,7 +39,7 @@ class qa_lock(unittest.TestCase):
                 opposite = (1 - bits[200:20200]).astype(np.uint8).tobytes()
                 self.assertTrue(part in decoded.tobytes() or opposite in decoded.tobytes())
 
-    def test_Noise_GivesNoLockAndAWarning(self):
+    def test_Noise_CausesNoLockAndAWarning(self):
         noise = np.random.default_rng(1).integers(-50, 51, 200000).astype(np.int8)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -50,7 +50,7 @@ class qa_lock(unittest.TestCase):
         self.assertTrue(np.isnan(status.channel_error_rate))
         self.assertIn("no signal", status.verdict)
         self.assertEqual([str(w.message) for w in caught], [status.verdict])
-        self.assertEqual(caught[0].filename, __file__) # the warning points at the caller
+        self.assertEqual(caught[0].filename, __file__) # the warning names the caller's file
 
     def test_RepeatedCalls_BeginNewStreams(self):
         _, values = received("dvb_3_4")
@@ -65,7 +65,7 @@ class qa_lock(unittest.TestCase):
             decoder.decode(values)
         decoder.flush()
 
-    def test_WithoutLock_StatusHasNoLock(self):
+    def test_LockOff_StatusHasNoLock(self):
         _, status = gpufec.viterbi_decode(received("dvb_1_2")[1], preset="dvb_1_2")
         self.assertFalse({"locked", "lock", "lock_changes"} & vars(status).keys())
 

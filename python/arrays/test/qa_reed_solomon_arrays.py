@@ -15,7 +15,7 @@ CODES = [("ccsds-223", 255, 223), ("ccsds-239", 255, 239), ("ccsds-223-conventio
 
 
 def product(a, b, field):
-    """Returns a product in GF(2^8)."""
+    """Returns the product of `a` and `b` in GF(2^8) with the field polynomial `field`."""
     made = 0
     for bit in range(8):
         made ^= (b >> bit & 1) * (a << bit)
@@ -77,7 +77,7 @@ class qa_reed_solomon_arrays(unittest.TestCase):
                     self.assertEqual(corrected.dtype, np.int32)
                     np.testing.assert_array_equal(received, before)
 
-    def test_TooManyErrors_GiveMinusOneAndReceivedSymbols(self):
+    def test_TooManyErrors_YieldMinusOneAndReceivedSymbols(self):
         messages = self.messages(30, 5 * 223)
         frames = gpufec.rs_encode(messages, interleaving=5)
         counts = self.random.choice([3, 40], (30, 5))
@@ -100,7 +100,7 @@ class qa_reed_solomon_arrays(unittest.TestCase):
         _, corrected = gpufec.rs_decode(received, interleaving=4)
         self.assertTrue((corrected == -1).all())
 
-    def test_Threads_DoNotChangeResult(self):
+    def test_SeveralThreads_YieldSameResult(self):
         messages = self.messages(5000, 188)
         frames = gpufec.rs_encode(messages, "dvb")
         received, wrong = self.damaged(frames, 1, self.random.integers(0, 12, (5000, 1)))

@@ -139,7 +139,7 @@ class qa_sync_arrays(unittest.TestCase):
         expected, _ = gpufec.sync_decode(rows[three], lengths=lengths[three], reads=3, **decode)
         np.testing.assert_array_equal(lacking, expected)
 
-    def test_Reads_ArePriorsOfEachOther(self):
+    def test_SeveralReads_UseExtrinsicsAsPriors(self):
         book, _, received, lengths = sync_frames(12)
         copies = np.split(received, np.cumsum(lengths)[:-1])
         decode = dict(codebook=book, **SYNC, **RATES, precision="double")
@@ -223,7 +223,7 @@ class qa_sync_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^lengths is of 4 reads"):
             gpufec.sync_decode(received[:30].reshape(3, 10), lengths=[[1, 2], [3, 4]], reads=2,
                                **decode)
-        for more in (dict(reads=0), dict(passes=0)): # refused by the constructor
+        for more in (dict(reads=0), dict(passes=0)): # the constructor refuses these
             with self.assertRaisesRegex(ValueError, "is 0"):
                 gpufec.sync_decoder(**decode, **more)
 

@@ -54,8 +54,8 @@ def streams_of(decoder, code, point, size):
 
 
 def largest_correlation(a, b):
-    """Returns the largest magnitude of the normalised correlation of two streams over all
-    shifts."""
+    """Returns the largest magnitude, over all shifts, of the normalised correlation of `a` and
+    `b`."""
     n = len(a) + len(b)
     spectra = [np.fft.rfft(x - x.mean(), n) for x in (a, b)]
     products = np.fft.irfft(spectra[0] * spectra[1].conj(), n)

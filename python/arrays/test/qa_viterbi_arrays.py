@@ -60,7 +60,7 @@ class qa_viterbi_arrays(unittest.TestCase):
                     # After flush(), the decoder is in its initial state.
                     np.testing.assert_array_equal(decoder.decode(values)[0], expected)
 
-    def test_PushedStream_GivesBitsBeforeItsEnd(self):
+    def test_PushedStream_YieldsBitsBeforeItsEnd(self):
         values = noisy(gpufec.random_bits(400000))
         decoder = gpufec.viterbi_decoder(packed_output=False, batch=2, slots=2)
         before = sum(len(decoder.push(values[i:i + 5000])[0])
@@ -68,7 +68,7 @@ class qa_viterbi_arrays(unittest.TestCase):
         self.assertGreater(before, 300000)
         self.assertEqual(before + len(decoder.flush()[0]), 400000)
 
-    def test_FlushWithoutStream_GivesNoBits(self):
+    def test_FlushWithoutStream_YieldsNoBits(self):
         for packed in (True, False):
             found, status = gpufec.viterbi_decoder(packed_output=packed).flush()
             self.assertEqual((found.shape, found.dtype), ((0,), np.uint8))
@@ -126,7 +126,7 @@ class qa_viterbi_arrays(unittest.TestCase):
         searching = gpufec.viterbi_decoder(preset="80211_1_2", frame_bits=18, lock="auto")
         self.assertEqual(searching.items_per_frame, 48)
 
-    def test_RepeatedCalls_GiveBitsOfSingleCall(self):
+    def test_RepeatedCalls_YieldBitsOfSingleCall(self):
         """An array decodes to the same bits alone, as a row of a larger array, and after other
         arrays."""
         code = dict(termination="tailbiting", frame_bits=64)
@@ -140,7 +140,7 @@ class qa_viterbi_arrays(unittest.TestCase):
             np.testing.assert_array_equal(some, all_at_once[first:first + count])
             decoder.decode(floats[first:first + count])
 
-    def test_NegatedValuesAndPositiveBit_GiveSameBits(self):
+    def test_NegatedValuesAndPositiveBit_YieldSameBits(self):
         bits = gpufec.random_bits(3000)
         values = noisy(bits, 3.0)
         for given in (values, noisy(bits, 3.0, "float"), noisy(bits, 3.0, "packed4")):

@@ -74,7 +74,7 @@ class Declaration:
 
 
 def read(paths):
-    """Reads header files. Returns their top-level declarations by name."""
+    """Reads the header files `paths`. Returns their top-level declarations by name."""
     declarations = {}
     for path in paths:
         with open(path, encoding="utf-8") as file:
@@ -86,8 +86,8 @@ def read(paths):
 
 
 def expand_options(make, declarations):
-    """Replaces the parameter of make(), an options struct, by the members of the struct, as in
-    Python, and adds their comments to the comment of make()."""
+    """Replaces the parameter of `make`, an options struct in `declarations`, by the members of the
+    struct, and adds the comments of the members to that of `make`."""
     make.options = OPTIONS.fullmatch(make.parameters[0].type)[1]
     make.parameters = [python_parameter(m, declarations)
                        for m in declarations[make.options].members.values()]
@@ -101,7 +101,7 @@ def expand_options(make, declarations):
 
 
 def python_parameter(member, declarations):
-    """Returns the parameter in Python for a member of an options struct. Enumerations become
+    """Returns the Python parameter for `member`, a member of an options struct. Enumerations become
     strings."""
     p = member.variable
     found = re.fullmatch(r"(std::optional<)?(?:gpufec::)?(\w+)>?", p.type)
@@ -115,8 +115,8 @@ def python_parameter(member, declarations):
 
 
 def parse(text):
-    """Parses the text of a header. Returns its top-level declarations by name, and only the first
-    of overloaded functions."""
+    """Parses `text`, the contents of a header. Returns its top-level declarations by name, and only
+    the first of overloaded functions."""
     top = Declaration("")
     scopes = [top]
     public = [True]
@@ -179,7 +179,7 @@ def parse(text):
 
 
 def finish(code, declare):
-    """Calls `declare` with a Declaration if the code declares a function or a variable."""
+    """Calls `declare` with a Declaration if `code` declares a function or a variable."""
     code = " ".join(code.split())
     if re.match(r"(typedef|using|friend|enum|class|struct)\b", code):
         return
@@ -194,7 +194,7 @@ def finish(code, declare):
 
 
 def split(parameters):
-    """Splits a parameter list at its commas, except those within strings and brackets."""
+    """Splits `parameters`, the text of a parameter list, at commas outside strings and brackets."""
     found, depth = [""], 0
     for part in re.findall(r'"[^"]*"|.', parameters):
         depth += {"<": 1, "(": 1, "{": 1, ">": -1, ")": -1, "}": -1}.get(part, 0)
@@ -214,7 +214,7 @@ def parameter(text):
 
 
 def python_value(default):
-    """Converts a C++ default argument to a Python value."""
+    """Converts `default`, a C++ default argument, to a Python value."""
     if default.startswith("{"):
         return [python_value(entry) for entry in split(default[1:-1])]
     if default == "std::nullopt":
@@ -227,7 +227,7 @@ def python_value(default):
 
 
 def bare(comment):
-    """Removes comment marks and common indentation from a comment."""
+    """Returns the text of `comment` without comment marks and common indentation."""
     comment = re.sub(r"^/\*!|\s*\*/$", "", comment)
     lines = [re.sub(r"^\s*(//!<?|\*(?!/))", "", line).rstrip()
              for line in comment.splitlines()]

@@ -31,7 +31,7 @@ def literal(text):
 
 
 def argument(parameter):
-    """Returns C++ code for a parameter: py::arg() with the default value from the header."""
+    """Returns py::arg(), as C++ code, with name and default value of `parameter`."""
     code = f'py::arg("{parameter.name}")'
     if parameter.default is None:
         return code
@@ -44,7 +44,7 @@ def argument(parameter):
 
 
 def assignment(parameter):
-    """Returns C++ code that copies a bound parameter to the member of its name."""
+    """Returns C++ code that copies `parameter`, as Python passes it, to the options struct."""
     name, member = parameter.name, f"given.{parameter.name}"
     if name in CONVERTED:
         return f"{member} = {CONVERTED[name][1]};"
@@ -56,7 +56,8 @@ def assignment(parameter):
 
 
 def constructor(make):
-    """Returns a C++ function whose parameters are the members of the options struct."""
+    """Returns the C++ code of a lambda that calls `make`. Its parameters are the members of the
+    options struct."""
     return CONSTRUCTOR.format(
         options=make.options,
         taken=", ".join(f"{CONVERTED.get(p.name, [f'const {p.type}&'])[0]} {p.name}"
@@ -89,7 +90,7 @@ def block_binding(block, declarations):
 
 
 def bindings(function, blocks, declarations):
-    """Returns a C++ source file with a function that binds some blocks."""
+    """Returns the text of a C++ source file whose function named `function` binds `blocks`."""
     includes = ["<pybind11/complex.h>", "<pybind11/pybind11.h>", "<pybind11/stl.h>",
                 '"codebook.h"', *(f"<gnuradio/gpufec/{block.name}.h>" for block in blocks)]
     text = NOTICE + "".join(f"#include {i}\n" for i in includes)

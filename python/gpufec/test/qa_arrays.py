@@ -32,7 +32,7 @@ def source_of(array, tags=()):
 
 
 def by_tool(decoder, array, *options):
-    """Decodes an array with `gpufec decode`. Returns the output bytes."""
+    """Decodes `array` with gpufec decode. Returns the output bytes."""
     if "GPUFEC_TOOL" not in os.environ:
         raise unittest.SkipTest("GPUFEC_TOOL is not set")
     with tempfile.TemporaryDirectory() as folder:
@@ -63,8 +63,8 @@ class qa_arrays(unittest.TestCase):
                                      "--soft-input", soft_input))
 
     def expect_lock(self, values, **code):
-        """Expects that array functions return the same bits and locks as the block. Returns the
-        last status."""
+        """Expects that array functions return the bits and locks of the block for `values`. Returns
+        the last decode_status."""
         for packed in True, False:
             sink = blocks.vector_sink_b()
             block = gpufec.gpu_viterbi_pbvd(lock="auto", packed_output=packed, **code)

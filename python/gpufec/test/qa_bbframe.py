@@ -63,8 +63,8 @@ def crc8(data):
 
 
 def bits_of_units(packets):
-    """Returns the bits of user packets (EN 302 307-1, 5.1): the CRC-8 of the previous packet
-    replaces each sync byte."""
+    """Returns the bits of the user packets of `packets` (EN 302 307-1, 5.1), in which the CRC-8 of
+    the previous packet replaces each sync byte."""
     units = packets.copy()
     units[:, 0] = [0] + [crc8(p[1:]) for p in packets[:-1]]
     return np.unpackbits(units.ravel())
@@ -92,7 +92,8 @@ def frame_of(units, at, k):
 
 
 def warnings_of(frames, code, **parameters):
-    """Returns the lines with warnings that bbframe_to_ts logs for packed frames of a code."""
+    """Returns the warnings, as lines, that bbframe_to_ts logs for `frames`, packed BBFRAMEs of
+    `code`."""
     lines = []
     with qa_support.output_of_process(lines):
         extract(frames.ravel(), code, **parameters)
@@ -101,7 +102,7 @@ def warnings_of(frames, code, **parameters):
 
 
 class qa_bbframe(unittest.TestCase):
-    def test_FramesWithWrongHeaders_GiveOneWarning(self):
+    def test_FramesWithWrongHeaders_CauseOneWarning(self):
         code, theirs = next(iter(every_code()))
         packets = transport_packets(12 * lengths(code)[1] // 1504 + 2, 1)
         random = np.random.default_rng(1)
@@ -120,7 +121,7 @@ class qa_bbframe(unittest.TestCase):
             self.assertEqual(len(lines), 1, lines)
             self.assertIn("check standard, frame_size, rate and descramble", lines[0])
 
-    def test_BbframesOfGrDtv_GivePacketsForEveryCode(self):
+    def test_BbframesOfGrDtv_YieldPacketsForEveryCode(self):
         """Packets of more than nine BBFRAMEs are recovered without errors or gaps, although the
         first CRC-8 from gr-dtv belongs to no packet."""
         count = 0
@@ -145,7 +146,7 @@ class qa_bbframe(unittest.TestCase):
                 count += 1
         self.assertEqual(count, 75)
 
-    def test_HighEfficiencyModeOfT2_GivesPackets(self):
+    def test_HighEfficiencyModeOfT2_YieldsPackets(self):
         for size, rates in T2.items():
             for rate in rates[:3]:
                 with self.subTest(size=size, rate=rate):
@@ -194,7 +195,7 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(188 * i, -1) for i in jumps])
         self.assertEqual(len(jumps), 3)
 
-    def test_InputInChunks_GivesPacketsAndTags(self):
+    def test_InputInChunks_YieldsPacketsAndTags(self):
         code = ("dvbs2", "short", "8/9")
         packets, frames = self.example(code)
         tags = [(0, pmt.mp("a"), pmt.from_long(0)), (1779 * 4 + 9, pmt.mp("a"),
@@ -207,8 +208,8 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "a"), [(0, 0), (first, 4)])
 
     def test_TagsOfTheStreamBeforeARestart_AreDropped(self):
-        """A new run has no tags of the previous run's incomplete frame or of its packets that were
-        not output."""
+        """A new run outputs no tags from the previous run's incomplete frame, or from packets that
+        the previous run did not output."""
         code = ("dvbs2", "short", "8/9")
         _, frames = self.example(code, 600)
         partial = np.concatenate([frames[:2].ravel(), frames[2, :500]])
@@ -227,7 +228,7 @@ class qa_bbframe(unittest.TestCase):
             self.assertEqual([(pmt.symbol_to_string(t.key), t.offset) for t in found],
                              [("ts_begin", 0)])
 
-    def test_FramesOfDifferentLengths_GiveContinuousPackets(self):
+    def test_FramesOfDifferentLengths_YieldContinuousPackets(self):
         """With length tags, packets continue across frames of different lengths, as with ACM."""
         rates = ["1/4", "8/9", "3/5", "1/2"]
         frames, tags, at = [], [], 0
@@ -245,8 +246,8 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual((block.frame_count(), block.gap_count()), (20, 0))
 
     def frames_of_ldpc(self, code, count, sigma, seed=1):
-        """Returns the bits of BBFRAMEs, one frame per row, and the noisy int8 LLRs of their
-        codewords."""
+        """Returns the bits of `count` BBFRAMEs, one frame per row, and the int8 LLRs of their
+        codewords with noise of standard deviation `sigma`."""
         n, k = lengths(code)
         bits = qa_support.random_bits(count * k, seed)
         chain = (gpufec.bch_encoder(*code, packed_input=False),
@@ -260,9 +261,9 @@ class qa_bbframe(unittest.TestCase):
         llr = 8 * (1 - 2.0 * coded + sigma * noise)
         return bits.reshape(count, k), np.clip(np.rint(llr), -127, 127).astype(np.int8)
 
-    def test_LdpcOfEveryCode_GivesBbframes(self):
-        """gpu_ldpc_dvbs2 outputs scrambled BBFRAMEs, as gr-dtv's scrambler outputs them, or
-        descrambled ones."""
+    def test_LdpcOfEveryCode_YieldsBbframes(self):
+        """gpu_ldpc_dvbs2 outputs the scrambled BBFRAMEs of gr-dtv or, with descramble, BBFRAMEs
+        from which bbframe_to_ts extracts the sent packets."""
         for size, rate, k, es_n0 in CODES:
             with self.subTest(size=size, rate=rate):
                 sent, symbols = qa_ldpc.dtv_transmit(size, rate, 2)
@@ -286,8 +287,9 @@ class qa_bbframe(unittest.TestCase):
                 self.assertTrue(np.array_equal(ts, packets.ravel()[:len(ts)]))
 
     def test_LdpcWithBbframeOutput_EqualsLdpcAndBch(self):
-        """One block outputs the same items and tags as two, for frames with errors that BCH
-        corrects and frames with too many errors."""
+        """gpu_ldpc_dvbs2 with output "bbframe" has the same items and tags as gpu_ldpc_dvbs2 before
+        bch_decoder, for frames with errors that BCH corrects and for frames with too many
+        errors."""
         code = ("dvbs2", "normal", "8/9")
         n, k = lengths(code)
         bits, llr = self.frames_of_ldpc(code, 20, 0.46, 9)
@@ -319,7 +321,7 @@ class qa_bbframe(unittest.TestCase):
             self.assertEqual([i for i, _ in qa_support.tags_of(tags, "bch_valid")], at)
             self.assertEqual(qa_support.tags_of(tags, "bbframe_length"), [])
 
-    def test_AcmFrames_GivePacketsOutsideLostFrame(self):
+    def test_AcmFrames_YieldPacketsOutsideLostFrame(self):
         """With frames of several codes, of which one is replaced by noise, all packets outside that
         frame are decoded and reassembled."""
         codes = [("dvbs2", "short", "1/4"), ("dvbs2", "normal", "8/9"),
@@ -400,7 +402,7 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual((last["event"], last["frame_count"], last["generic_frame_count"]),
                          ("ended", 3, 3))
 
-    def test_BbframesFromBchDecoder_GivePackets(self):
+    def test_BbframesFromBchDecoder_YieldPackets(self):
         """bch_decoder corrects 12 wrong bits per frame from gr-dtv's encoder, and more than 200 of
         300 packets follow without errors."""
         code = ("dvbs2", "normal", "3/4")

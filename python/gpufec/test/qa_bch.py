@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests BCH in flowgraphs: every code against gr-dtv's encoder, errors, tags, input in chunks."""
+"""Tests bch_encoder and bch_decoder in flowgraphs, and compares every code with gr-dtv's
+encoder."""
 
 import unittest
 
@@ -40,7 +41,7 @@ def every_code():
 
 
 def lengths(code):
-    """Returns N_bch and K_bch, the numbers of bits of a codeword and of its message."""
+    """Returns N_bch and K_bch of `code`, the numbers of bits of a codeword and of its message."""
     frame = gpufec.bch_encoder(*code, packed_input=False, packed_output=False)
     ratio = frame.relative_rate()
     n = frame.output_multiple()
@@ -60,8 +61,8 @@ def decode(items, code, tags=(), **parameters):
 
 class qa_bch(unittest.TestCase):
     def test_CodewordsOfGrDtv_AreCorrectedForEveryCode(self):
-        """gr-dtv's encoder and bch_encoder agree, and bch_decoder corrects 3 and 8 errors per
-        frame."""
+        """gr-dtv's encoder and bch_encoder have the same output, and bch_decoder corrects 3 and 8
+        errors per frame."""
         count = 0
         random = np.random.default_rng(1)
         for ours, theirs in every_code():
@@ -84,9 +85,9 @@ class qa_bch(unittest.TestCase):
                                           for i, e in enumerate((0, 3, 8))])
         self.assertEqual(count, 21 + 23 + 7 + 9 + 15)
 
-    def test_PackedAndUnpackedItems_GiveSameBits(self):
-        """Packed and unpacked input and output agree, even for medium frames of S2X, whose K_bch is
-        not a multiple of 8."""
+    def test_PackedAndUnpackedItems_YieldSameBits(self):
+        """Packed and unpacked input and output have the same bits, even for medium frames of S2X,
+        whose K_bch is not a multiple of 8."""
         for code in ("dvbs2", "short", "8/9"), ("dvbs2x", "vl-snr medium", "1/5"):
             n, k = lengths(code)
             bits = qa_support.random_bits(4 * k, 2).reshape(4, k)
@@ -128,7 +129,7 @@ class qa_bch(unittest.TestCase):
             self.assertEqual(decoder.error_count(), 1)
             self.assertEqual(decoder.corrected_bits(), 2)
 
-    def test_InputInChunks_GivesWholeFramesAndTags(self):
+    def test_InputInChunks_YieldsWholeFramesAndTags(self):
         code = ("dvbs2", "short", "1/4")
         n, k = lengths(code)
         bits = qa_support.random_bits(20 * k, 5)

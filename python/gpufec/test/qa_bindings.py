@@ -84,7 +84,7 @@ WRONG_DECODERS = [
 
 
 def defaults_of(block):
-    """Returns the defaults of a block's constructor by name, from its docstring."""
+    """Returns the defaults of the constructor of `block` by name, from its docstring."""
     signature = re.search(r"\(self: [^,]+, (.*)\) -> None", block.__init__.__doc__)[1]
     signature = re.sub(r": [\w[\]]+ = ", "=", signature)
     return eval(f"dict({signature})")
@@ -166,7 +166,7 @@ class qa_bindings(unittest.TestCase):
             self.assertEqual(gpufec.find_conv_preset(name).polynomials, ours)
             self.assertEqual(gpufec.polynomials_from_gr_fec(theirs), ours)
 
-    def test_PolynomialsInGrFecNotation_GiveWarning(self):
+    def test_PolynomialsInGrFecNotation_CauseWarning(self):
         """A block accepts polynomials that look like gr-fec's notation, and logs a warning unless the
         polynomials are those of a known code."""
         for polynomials, doubted in (([109, 79], True), ([0o133, 0o171], False)):

@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests conv_encoder: coded bits against the definition of convolutional codes and against gr-fec,
-packed output, rates, tags and restarts."""
+"""Tests conv_encoder, and compares its output with the definition of convolutional codes and with
+gr-fec's encoder."""
 
 import unittest
 
@@ -76,7 +76,7 @@ class qa_conv_encoder(unittest.TestCase):
                                             **code))
                     np.testing.assert_array_equal(coded, expected)
 
-    def test_Default_HasPackedInputAndOutput(self):
+    def test_DefaultParameters_HavePackedInputAndOutput(self):
         bits = support.random_bits(8 * 300, 8)
         coded, _ = support.run(support.vector_source(np.packbits(bits)),
                                gpufec.conv_encoder(puncturing="10,11"))
@@ -90,7 +90,7 @@ class qa_conv_encoder(unittest.TestCase):
         expected = support.encode_frames(bits[:64 * 3], 64, termination="terminated")
         np.testing.assert_array_equal(coded, expected.ravel())
 
-    def test_SmallOutputBuffers_GiveSameOutput(self):
+    def test_SmallOutputBuffers_YieldSameOutput(self):
         bits = support.random_bits(8 * 97, 3)
         for items in (1, 7):
             coded, _ = self.encode(bits, True, max_noutput_items=items)

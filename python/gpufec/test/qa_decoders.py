@@ -74,7 +74,8 @@ class decoder_blocks:
         return np.array(sink.data(), self.dtype), self.steady(tags)
 
     def steady(self, tags):
-        """Returns the tags that do not depend on how the stream is divided into batches, sorted."""
+        """Returns those of `tags` that do not depend on how the stream is divided into batches,
+        sorted."""
         return sorted((tag for tag in tags if not tag[1].startswith("viterbi_")), key=str)
 
     @unittest.skipUnless(support.SIMULATED, "there are no simulated devices")
@@ -97,7 +98,7 @@ class decoder_blocks:
                 self.assertIn("continues on the CPU without loss of data", logged[0])
 
     @unittest.skipUnless(support.SIMULATED, "there are no simulated devices")
-    def test_SmallOutputRequests_GiveFramesInParts(self):
+    def test_SmallOutputRequests_YieldFramesInParts(self):
         """If the scheduler requests fewer output items than a frame has, the block outputs frames
         in parts, with the same items and tags."""
         expected, tags = self.decode(self.block(backend="cpu"))
@@ -200,7 +201,7 @@ class decoder_blocks:
         source.end()
         graph.wait()
 
-    def test_RepeatedRuns_GiveSameOutput(self):
+    def test_RepeatedRuns_YieldSameOutput(self):
         block = self.block(backend="cpu", batch=3)
         first = self.decode(block)
         for _ in range(2):
@@ -240,7 +241,7 @@ class decoder_blocks:
         block = self.block(backend="cpu", max_latency_ms=7.5)
         self.assertEqual(block.max_latency_ms(), 7.5)
         block.set_max_latency_ms(2)
-        for _ in range(2): # counts begin again with each run
+        for _ in range(2): # each run begins with counts of 0
             self.decode(block)
             self.assertEqual(block.max_latency_ms(), 2)
             self.assertEqual(block.frame_count(), self.frame_count)
@@ -248,7 +249,7 @@ class decoder_blocks:
 
     frame_count = 0 # number of frames in the items; a stream of bits has none
 
-    def test_NegatedItemsAndPositiveBit_GiveSameOutput(self):
+    def test_NegatedItemsAndPositiveBit_YieldSameOutput(self):
         """Negated values with the other positive_bit decode to the same bits or to negated LLRs."""
         expected = self.decode(self.block(backend="cpu"))
         self.items = self.other_sign(self.items)
@@ -337,7 +338,8 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
             self.assertEqual(found, whole[1])
 
     def test_NewLlrScale_ChangesOutput(self):
-        """A wrong scale changes the output; set_llr_scale() with the correct scale restores it."""
+        """A wrong scale changes the output; set_llr_scale() with the correct scale restores the
+        output."""
         loud, _ = self.decode(self.block(backend="cpu", llr_scale=1.0))
         block = self.block(backend="cpu", llr_scale=1e6)
         self.assertEqual(block.llr_scale(), 1e6)

@@ -36,9 +36,9 @@ def transport_packets(count, seed=1):
 
 
 def frames_of(packets):
-    """Returns the interleaved frames of packets, from gr-dtv, without the first 16. In the first 11
-    the interleaver outputs its initial zeros; 16 is the next multiple of the 8 packets of an energy
-    dispersal period. gr-dtv does not send the last packets."""
+    """Returns the interleaved frames that gr-dtv makes of `packets`, without the first 16. In the
+    first 11 the interleaver outputs its initial zeros; 16 is the next multiple of the 8 packets of
+    an energy dispersal period. gr-dtv does not send the last packets."""
     frames = run_chain(qa_support.vector_source(packets.ravel()), dtv.dvbt_energy_dispersal(1),
                        dtv.dvbt_reed_solomon_enc(*REED_SOLOMON),
                        dtv.dvbt_convolutional_interleaver(136, 12, 17))
@@ -46,7 +46,8 @@ def frames_of(packets):
 
 
 def symbols_of(frames, rate):
-    """Returns the QPSK symbols of frames, from gr-dtv's convolutional encoder, with Es = 1."""
+    """Encodes `frames` at `rate` with gr-dtv's convolutional encoder. Returns QPSK symbols of
+    energy 1."""
     coded = run_chain(qa_support.vector_source(frames),
                       dtv.dvbt_inner_coder(1, 1512, dtv.MOD_QPSK, dtv.NH, RATES[rate]),
                       item_bytes=1512)
@@ -60,7 +61,8 @@ def with_noise(symbols, es_n0_db, seed=1):
 
 
 def receive(symbols, tags=(), **parameters):
-    """Returns the receiver, its packets as rows, and its tags."""
+    """Decodes `symbols` with dvbs_fec_receiver. Returns the block, the packets as rows, and the
+    tags."""
     receiver = gpufec.dvbs_fec_receiver(backend="cpu", **parameters)
     source = blocks.vector_source_c(symbols.astype(np.complex64), False, 1, list(tags))
     items, tags = qa_support.run(source, receiver)
@@ -74,8 +76,8 @@ def deframe(items, tags=(), **parameters):
 
 
 def dtv_receive(symbols, rate):
-    """Returns the packets of gr-dtv's receiver as rows. This receiver uses hard decisions and must
-    be given the phase."""
+    """Decodes `symbols` at `rate` with gr-dtv's receiver, which uses hard decisions and finds no
+    phase. Returns the packets as rows."""
     items = run_chain(blocks.vector_source_c(symbols.astype(np.complex64)),
                       dtv.dvbt_demap(1, dtv.MOD_QPSK, dtv.NH, dtv.T2k, 1.0),
                       dtv.dvbt_viterbi_decoder(dtv.MOD_QPSK, dtv.NH, RATES[rate], 768),
@@ -85,7 +87,8 @@ def dtv_receive(symbols, rate):
 
 
 def numbers_of(received, packets):
-    """Returns for each received packet the index of the equal sent packet; −1 if there is none."""
+    """Returns for each packet in `received` the index of the equal packet in `packets`; −1 if there
+    is none."""
     known = {packet.tobytes(): n for n, packet in enumerate(packets)}
     return [known.get(packet.tobytes(), -1) for packet in received]
 
@@ -113,7 +116,7 @@ class qa_dvbs(unittest.TestCase):
         self.assertGreaterEqual(len(numbers), minimum)
         self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
 
-    def test_FramesOfGrDtv_GiveSentPackets(self):
+    def test_FramesOfGrDtv_YieldSentPackets(self):
         bits = np.unpackbits(self.frames)
         for skipped, inverted in ((0, 0), (0, 1), (3, 0), (1637, 1)):
             with self.subTest(skipped=skipped, inverted=inverted):
@@ -176,7 +179,7 @@ class qa_dvbs(unittest.TestCase):
                              [(0, 0), (0, 100), (0, 300), (188, 304), (188 * 48, 10000)])
             self.assertEqual(len(qa_support.tags_of(out, "packet_len")), length_tag == "")
 
-    def test_SmallBuffers_GiveSamePackets(self):
+    def test_SmallBuffers_YieldSamePackets(self):
         _, expected, _ = deframe(self.frames)
         block = gpufec.dvbs_deframer()
         source = qa_support.array_source(self.frames, 700, 3)
@@ -192,7 +195,7 @@ class qa_dvbs(unittest.TestCase):
             self.assertEqual(block.packet_count(), expected)
             self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(0, -1)])
 
-    def test_WrongInput_GivesOneWarning(self):
+    def test_WrongInput_CausesOneWarning(self):
         random = np.random.default_rng(1)
         self.assertEqual(warnings_of(deframe, self.frames), [])
         for items, words in ((np.unpackbits(self.frames), "use packed_output=True"),
@@ -222,9 +225,9 @@ class qa_dvbs(unittest.TestCase):
                         self.assertEqual(state["preset"], "dvb_" + rate.replace("/", "_"))
                         self.assertEqual(qa_support.tags_of(tags, "ts_begin"), [(0, -1)])
 
-    def test_SameNoise_GivesAtLeastAsManyPacketsAsGrDtv(self):
-        """The phase and the rate are given to gr-dtv's receiver. Its hard decisions cost about 2
-        dB."""
+    def test_SameNoise_YieldsAtLeastAsManyPacketsAsGrDtv(self):
+        """The phase and the rate are given to gr-dtv's receiver. The hard decisions of that
+        receiver cost about 2 dB."""
         minimum, more = 0, 0
         for rate, first in (("1/2", 2), ("2/3", 3.5), ("3/4", 4.5), ("5/6", 5.5), ("7/8", 6)):
             for es_n0_db in (first, first + 1, first + 2, first + 3):
@@ -293,8 +296,8 @@ class qa_dvbs(unittest.TestCase):
         self.assertLess(receiver.channel_error_rate(), 1e-3)
 
     def test_LostLock_EndsSynchronisation(self):
-        """The deframer loses synchronisation when the Viterbi decoder loses its lock. The deframer
-        receives no bits without a lock, so it could not notice missing frames."""
+        """The deframer loses synchronisation when the Viterbi decoder loses its lock. Without a
+        lock, the deframer receives no bits, so it cannot detect missing frames itself."""
         symbols = self.symbols["1/2"]
         noise = with_noise(np.zeros(100000), 0)
         source = qa_support.array_source(

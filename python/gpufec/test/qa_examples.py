@@ -40,7 +40,8 @@ class qa_examples(unittest.TestCase):
         self.assertLess(wrong / bits, 1e-3)
 
     def run_flowgraph(self, path):
-        """Generates and runs a flowgraph of GNU Radio Companion, and returns its output."""
+        """Generates and runs the flowgraph `path` of GNU Radio Companion, and returns its
+        output."""
         with tempfile.TemporaryDirectory() as folder:
             run("grcc", "-o", folder, path, HOME=folder,
                 GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))
@@ -102,7 +103,6 @@ class qa_examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("grcc") and importlib.util.find_spec("PyQt5"),
                          "GNU Radio Companion or Qt is not installed")
     def test_ViterbiLockExample_PrintsLock(self):
-        """viterbi_lock.grc runs without a display, and prints a line when the decoder locks."""
         with tempfile.TemporaryDirectory() as folder:
             run("grcc", "-o", folder, os.path.join(EXAMPLES, "viterbi_lock.grc"),
                 HOME=folder, GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))
@@ -160,7 +160,8 @@ class qa_examples(unittest.TestCase):
         self.assertLess(thrice, 0.6 * once)
 
     def without(self, module, program, *arguments):
-        """Runs an example as if a module were not installed. Returns the completed process."""
+        """Runs the example `program` as if `module` were not installed. Returns the completed
+        process."""
         hidden = ("import runpy, sys; sys.modules[sys.argv[1]] = None; del sys.argv[:2]; "
                   "runpy.run_path(sys.argv[0], run_name='__main__')")
         return subprocess.run(

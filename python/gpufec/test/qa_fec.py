@@ -22,7 +22,7 @@ FRAME = 320
 
 
 def soft(coded, ebn0_db=5.0, rate=0.5, seed=1, positive_bit=1):
-    """Returns noisy soft values as floats, as gr-fec's decoders accept them."""
+    """Returns soft values of `coded` with noise, as floats, which gr-fec's decoders accept."""
     return gpufec.awgn(coded, ebn0_db, rate, seed, "float", positive_bit=positive_bit)
 
 
@@ -49,9 +49,9 @@ class qa_fec(unittest.TestCase):
     def decoder(self, **parameters):
         return gpufec.fec_viterbi_decoder.make(FRAME, **parameters)
 
-    def test_DecoderBlocksOfGrFec_GiveBitsOfViterbiDecode(self):
-        """fec.decoder outputs the bits of viterbi_decode() for all 20 frames; fec.extended_decoder,
-        with each kind of threading, does so for at least the first 18."""
+    def test_DecoderBlocksOfGrFec_YieldBitsOfViterbiDecode(self):
+        """fec.decoder outputs the bits of viterbi_decode() for all 20 frames. fec.extended_decoder,
+        with each kind of threading, outputs these bits for at least the first 18 frames."""
         item = fec.get_decoder_input_item_size(self.decoder())
         self.assertEqual(item, gr.sizeof_float)
         found, _ = run(self.values, fec.decoder(self.decoder(), item, 1))
@@ -63,11 +63,10 @@ class qa_fec(unittest.TestCase):
             extended = fec.extended_decoder(objects, threading=threading_kind)
             found, _ = run(self.values, extended)
             with self.subTest(threading_kind):
-                self.assertGreaterEqual(len(found), 18 * FRAME) # gr-fec's threading drops the end
+                self.assertGreaterEqual(len(found), 18 * FRAME) # gr-fec drops the last frames
                 np.testing.assert_array_equal(found, self.expected.ravel()[:len(found)])
 
     def test_OutputOfGrFecEncoder_IsDecoded(self):
-        """The output of gr-fec's encoder is decoded, for each termination."""
         for mode, ends in ((fec.CC_TERMINATED, "terminated"),
                            (fec.CC_TAILBITING, "tailbiting"),
                            (fec.CC_TRUNCATED, "truncated")):
@@ -318,7 +317,7 @@ MATRICES = sorted(path for path in ALISTS.glob("*") if path.name not in GENERATO
 
 
 def through(bits, *chain):
-    """Returns the output bytes of a chain of blocks for bits, one per byte."""
+    """Returns the output bytes of `chain`, blocks in series, for the input `bits`, one per byte."""
     top = gr.top_block()
     sink = blocks.vector_sink_b()
     top.connect(blocks.vector_source_b(bits.ravel().tolist()), *chain, sink)
@@ -327,7 +326,8 @@ def through(bits, *chain):
 
 
 def alist(matrix):
-    """Returns the alist text of a binary matrix, with lists that are not padded with zeros."""
+    """Returns the alist text of `matrix`, a binary matrix, with lists that are not padded with
+    zeros."""
     lists = [[np.flatnonzero(row) + 1 for row in m] for m in (matrix.T, matrix)]
     lines = [matrix.shape[::-1], [max(map(len, ones)) for ones in lists]]
     lines += [[len(row) for row in ones] for ones in lists] + lists[0] + lists[1]
@@ -335,8 +335,8 @@ def alist(matrix):
 
 
 def parity_checks_of(generator):
-    """Returns the parity-check matrix [P' I] for the generator matrix [I P] in an alist file, where
-    P' is P transposed."""
+    """Returns the parity-check matrix [P' I] for the generator matrix [I P] in the alist file
+    `generator`, where P' is P transposed."""
     numbers = [line.split() for line in generator.read_text().splitlines()]
     n, k = map(int, numbers[0])
     matrix = np.zeros((k, n), int)
@@ -347,8 +347,8 @@ def parity_checks_of(generator):
 
 @unittest.skipUnless(MATRICES, "the alist files of gr-fec are not installed")
 class qa_alists(unittest.TestCase):
-    """Tests the LDPC codes in gr-fec's alist files: gr-fec's decoders decode this module's encoder,
-    and vice versa."""
+    """Tests the LDPC codes in gr-fec's alist files: gr-fec's decoders decode the codewords of this
+    module's encoder, and this module's decoders those of gr-fec's encoders."""
 
     def encoders(self):
         """Yields (file, encoder of its code in gr-fec, message_positions)."""

@@ -6,7 +6,8 @@
 """Tests that the GNU Radio Companion examples are valid, have a clear layout, and run.
 
 Examples with windows run without a display, in Qt's offscreen mode, and their variables are set as
-sliders would set them."""
+sliders would set them.
+"""
 
 import importlib.util
 import itertools
@@ -64,7 +65,8 @@ def is_there(name):
 
 
 def compile_examples(paths, folder):
-    """Compiles flowgraphs with one call of grcc, which then loads the blocks only once."""
+    """Compiles the flowgraphs `paths` to `folder` with one call of grcc, which then loads the
+    blocks only once."""
     return subprocess.run(
         ["grcc", "-o", folder, *map(str, paths)], stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, env={
@@ -105,8 +107,8 @@ class qa_layout(unittest.TestCase):
                                 box.bottom <= height, f"{name}: {box}, {width}, {height}")
 
     def test_Streams_FlowToTheRight(self):
-        """Each stream connection leads to a port further to the right, so that no line crosses a
-        block and each arrow is seen."""
+        """Each stream connection ends at a port further to the right than its beginning, so that no
+        line crosses a block and each arrow is visible."""
         for name, graph in self.drawn():
             for line in graph.connections:
                 if line.source_port.domain == "stream":
@@ -128,7 +130,8 @@ class qa_layout(unittest.TestCase):
                             itertools.combinations(blocks, 2)))
 
     def red(self, name, recording):
-        """Returns GNU Radio Companion's error messages for an example with a given recording."""
+        """Returns GNU Radio Companion's error messages for the example `name` with `recording` as
+        its file."""
         graph = self.platform.make_flow_graph(str(ROOT / "examples" / f"{name}.grc"))
         parameter = next(b for b in graph.blocks if b.name == "recording")
         parameter.params["value"].set_value(recording)
@@ -165,8 +168,9 @@ class qa_layout(unittest.TestCase):
             self.assertTrue(graph.options_block.comment)
 
     def test_IdOfBlock_HidesNoMethod(self):
-        """In generated code, a block is an attribute of the flowgraph. GRC 3.10.12 refuses the names
-        of all methods, and GRC 3.10.5 those of some."""
+        """In generated code, a block is an attribute of the flowgraph, with the block's id as its
+        name. GRC 3.10.12 refuses the names of all methods as ids, and GRC 3.10.5 the names of some
+        methods."""
         top = gr.top_block()
         methods = {*dir(top), *dir(getattr(top, "_impl", top))}
         self.assertIn("lock", methods)
@@ -177,8 +181,8 @@ class qa_layout(unittest.TestCase):
 @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
 class qa_compiling(unittest.TestCase):
     def test_EveryExample_Compiles(self):
-        """grcc compiles each example. Those whose modules are missing are skipped by name, and grcc
-        names the missing modules."""
+        """grcc compiles each example whose modules are installed, and names the missing modules of
+        the other examples."""
         there = [path for path in EXAMPLES if is_there(path.stem)]
         with tempfile.TemporaryDirectory() as folder:
             done = compile_examples(there, folder)
@@ -212,7 +216,7 @@ class qa_live(unittest.TestCase):
             raise AssertionError(done.stdout)
 
     def compiled(self, name):
-        """Returns the path of the program that grcc generated from an example."""
+        """Returns the path of the program that grcc generated from the example `name`."""
         return os.path.join(self.folder.name, f"{name}.py")
 
     def started(self, name, **parameters):
@@ -234,8 +238,9 @@ class qa_live(unittest.TestCase):
         return top
 
     def end_probes(self, module):
-        """Ends the threads of function probes. They call time.sleep() in a loop that never ends,
-        and would raise exceptions when the interpreter has deleted their widgets."""
+        """Ends the threads of the function probes in `module`. The threads call time.sleep() in a
+        loop that never ends, and would raise exceptions when the interpreter has deleted their
+        widgets."""
         module.time = types.SimpleNamespace(sleep=lambda _: sys.exit()) # ends the calling thread
         for thread in threading.enumerate():
             if thread.name.endswith("_probe)"):
@@ -352,7 +357,6 @@ class qa_live(unittest.TestCase):
         self.assertIn("<td>searching</td>", top.meter.table())
 
     def test_CcsdsRecording_ListsEveryFrame(self):
-        """The table shows each frame of a recording."""
         frames, bits = ccsds_signals.transmit(12, 114, 6, differential=True, before=3000,
                                               code="ccsds-223-conventional")
         path = self.recording(bits)

@@ -6,7 +6,8 @@
 
 """Tests that the formats in docs/formats.md decode as that page describes.
 
-The encoders here follow the definitions in the standards, and reproduce the published vectors."""
+The encoders here follow the definitions in the standards, and reproduce the published vectors.
+"""
 
 import importlib.util
 import re
@@ -25,14 +26,15 @@ PER_FRAME = (support.ROOT / "docs" / "reference" / "viterbi.md").read_text(
 
 
 def table(section):
-    """Returns the rows of the table in a section of docs/formats.md, by their first cell."""
+    """Returns the rows of the table in `section` of docs/formats.md as a dictionary, whose keys are
+    the first cells of the rows."""
     text = PAGE.split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     return {row[0]: row[1:] for row in rows[1:]}
 
 
 def evaluated(expression, **names):
-    """Evaluates an expression from the page, with the definitions in the page's Python code."""
+    """Evaluates `expression` from the page, with the definitions in the page's Python code."""
     exec(re.search(r"(?s)```python\n(.*?)```", PAGE).group(1), names)
     return eval(expression, names)
 
@@ -59,8 +61,9 @@ def tetra(period, first, skip=None):
 
 
 def dab_fic(count):
-    """Returns the sent positions in DAB's FIC (EN 300 401, 11.2): 21 blocks of 128 coded bits with
-    puncturing index PI = 16, three with PI = 15, and 1100 for each bit of the tail."""
+    """Returns the sent positions in DAB's FIC (EN 300 401, 11.2), which has `count` coded bits: 21
+    blocks of 128 bits with puncturing index PI = 16, three with PI = 15, and 1100 for each bit of
+    the tail."""
     def sent(i):
         if i >= 24 * 128:
             return i % 4 < 2
@@ -123,7 +126,8 @@ SSP = {"00000100": "1110100100100101", "00101011": "0110110001001110",
 
 
 def mother_code(bits, generators, termination):
-    """Returns the coded bits of a frame, of shape (stages, outputs), as sums of delayed bits."""
+    """Encodes `bits`, a frame, by sums of delayed bits. Returns an array of shape (stages,
+    outputs)."""
     terms = [[int(t[1:] or 1) if t[0] == "D" else 0 for t in g.split("+") if t != "inverted"]
              for g in generators]
     memory = max(map(max, terms))
@@ -136,7 +140,8 @@ def mother_code(bits, generators, termination):
 
 
 def transmitted(bits, generators, frame_bits, termination, order):
-    """Returns the sent bits of frames, one frame per row."""
+    """Encodes and punctures `bits`, frames of `frame_bits` bits. Returns the sent bits, one frame
+    per row."""
     coded = [mother_code(frame, generators, termination).ravel()
              for frame in bits.reshape(-1, frame_bits)]
     return np.array([frame[order(len(frame))] for frame in coded])
@@ -167,7 +172,7 @@ class stream_of_packets:
         self.bits = np.unpackbits(np.array(self.bits, np.uint8))
 
     def frame(self, data_bits):
-        """Returns the next scrambled BBFRAME with the given number of data bits."""
+        """Returns the next scrambled BBFRAME, with `data_bits` bits in its data field."""
         first = [s - self.at for s in self.starts if self.at <= s < self.at + data_bits]
         header = [0b11001100, self.isi]
         for field in 8 * (188 + self.issy + 1), data_bits:
@@ -274,7 +279,7 @@ class qa_formats(unittest.TestCase):
         output, _ = gpufec.viterbi_decode(values, backend="cpu", **code)
         np.testing.assert_array_equal(output, np.packbits(bits))
 
-    def test_InputStreamsWithIssyAndDeletion_GiveTheirPackets(self):
+    def test_InputStreamsWithIssyAndDeletion_YieldTheirPackets(self):
         parameters = evaluated(f"dict({in_code(next(iter(table('BBFRAMEs').values()))[1])})")
         _, k = lengths(("dvbs2", parameters["frame_size"], parameters["rate"]))
         random = np.random.default_rng(8)

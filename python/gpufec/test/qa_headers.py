@@ -89,8 +89,8 @@ public:
 
 
 def signature_of(function):
-    """Parses the first line of a function's docstring. Returns a dictionary from the names of the
-    parameters to their defaults, or to None without a default."""
+    """Parses the first line of the docstring of `function`. Returns a dictionary that maps the name
+    of each parameter to its default, or to None without a default."""
     line = function.__doc__.splitlines()[0]
     parameters = re.fullmatch(r"\w+\((?:self: [\w.]+)?(?:, )?(.*)\) -> .*", line)[1]
     value = r"'[^']*'|\[[^]]*\]|[^,]+"
@@ -99,7 +99,7 @@ def signature_of(function):
 
 
 def text_of(bound):
-    """Returns a docstring without pybind11's signature in its first line."""
+    """Returns the docstring of `bound` without its first line, pybind11's signature."""
     return re.sub(r"\A\w+\(.*\) -> .*\n\n", "", bound.__doc__).rstrip("\n")
 
 
@@ -230,7 +230,7 @@ class qa_headers(unittest.TestCase):
         self.assertEqual(names, {b.name for b in self.blocks})
         self.assertLessEqual(set(BY_HAND), set(gpufec.arrays.__all__))
 
-    def test_Sample_IsParsed(self):
+    def test_SampleHeader_IsParsedToDocstrings(self):
         found = headers.parse(SAMPLE)
         self.assertEqual(list(found), ["sample", "other"])
         sample = found["sample"]
@@ -256,7 +256,7 @@ class qa_headers(unittest.TestCase):
         self.assertEqual((n.type, n.default, name.type, name.python_default),
                          ("unsigned", None, "const std::string&", "a, b"))
 
-    def test_SampleOfOptions_BecomeParameters(self):
+    def test_MembersOfOptionsStruct_BecomeParameters(self):
         found = headers.parse(SAMPLE_OPTIONS)
         make = found["sample"].members["make"]
         headers.expand_options(make, found)

@@ -4,8 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests LDPC in flowgraphs: every code of DVB-S2 from gr-dtv's transmitter, other standards, ACM,
-soft output."""
+"""Tests gpu_ldpc_dvbs2 and ldpc_encoder in flowgraphs. gr-dtv transmits every code of DVB-S2."""
 
 import tempfile
 import unittest
@@ -46,7 +45,7 @@ HAMMING = ("7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n1 0 0\n2 0 0\n1 2 0\n3 0 0\n1 3 0\n2
 
 def dtv_transmit(size, rate, frames):
     """Sends random packets with gr-dtv's transmitter. Returns the output bits of its BCH encoder,
-    and its QPSK symbols."""
+    and the QPSK symbols of `frames` frames."""
     code = getattr(dtv, "C" + rate.replace("/", "_"))
     frame = dtv.FECFRAME_NORMAL if size == "normal" else dtv.FECFRAME_SHORT
     count = (frames + 3) * BITS[size] // (188 * 8) + 8
@@ -72,7 +71,7 @@ def dtv_transmit(size, rate, frames):
 
 
 def demap(symbols, es_n0_db, seed=5):
-    """Adds noise to QPSK symbols. Returns their LLRs as floats in nats."""
+    """Adds noise to `symbols`, QPSK of energy 1. Returns their LLRs as floats in nats."""
     random = np.random.default_rng(seed)
     variance = 10 ** (-es_n0_db / 10) / 2
     noisy = symbols.view(np.float32) + np.sqrt(variance) * random.standard_normal(
@@ -213,7 +212,7 @@ class qa_ldpc(unittest.TestCase):
             expected = np.packbits(coded) if packed_output else coded
             self.assertTrue(np.array_equal(items, expected))
 
-    def test_InputInChunks_GivesWholeFrames(self):
+    def test_InputInChunks_YieldsWholeFrames(self):
         bits = qa_support.random_bits(5 * 14400, 2)
         llr = clean(encode(bits, frame_size="short", rate="8/9"))
         decoder = gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu",
@@ -269,7 +268,7 @@ class qa_ldpc(unittest.TestCase):
 
     def acm_stream(self, tag_of):
         """Makes frames of changing codes. Returns lists of their message bits, LLRs and tags;
-        tag_of() makes the tag of a frame."""
+        `tag_of` returns key and value of the tag of a frame."""
         rng = np.random.default_rng(6)
         bits, llr, tags, at = [], [], [], 0
         for index, modcod, size in rng.permutation(
@@ -409,7 +408,8 @@ class qa_ldpc(unittest.TestCase):
                                          qa_support.tags_of(expected_tags, key))
 
     def with_messages(self, llr, tags=(), **parameters):
-        """Returns the output items, and (metadata, LLRs) of each message at port llr_pdu."""
+        """Decodes `llr`. Returns the output items, and (metadata, LLRs) of each message at port
+        llr_pdu."""
         source, sink = qa_support.vector_source(llr, tags), blocks.vector_sink_b()
         decoder = gpufec.gpu_ldpc_dvbs2(backend="cpu", **parameters)
         messages = blocks.message_debug()
@@ -489,7 +489,7 @@ class qa_ldpc(unittest.TestCase):
                     self.assertEqual(sorted(qa_support.tags_of(found, "bit")), [
                         (i // 4 if packed else i, i) for i in range(len(bits))])
 
-    def test_MessagePositions_OfNamedCodesFollowTheRule(self):
+    def test_MessagePositionsOfNamedCode_FollowParameter(self):
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)
             file.flush()
@@ -525,7 +525,8 @@ class qa_ldpc(unittest.TestCase):
                 np.concatenate([d < 0 for _, d in pdus]), coded == 1))
 
     def noisy(self, frames, es_n0_db, seed=9, **code):
-        """Returns random codewords, one bit per byte, and their noisy QPSK LLRs in nats."""
+        """Returns `frames` random codewords, one bit per byte, and their noisy QPSK LLRs in
+        nats."""
         k = gpufec.ldpc_code(**code).k
         coded = encode(qa_support.random_bits(frames * k, seed), **code)
         symbols = ((1 - 2.0 * coded[::2]) + 1j * (1 - 2.0 * coded[1::2])) / np.sqrt(2)

@@ -49,7 +49,7 @@ class vector_source(gr.sync_block):
 
 
 def run(block, items, tags=(), largest=0, seed=1, with_pdus=True):
-    """Runs a block on items. Returns its output items and tags, and the packets that
+    """Runs `block` on `items`. Returns its output items and tags, and the packets that
     tagged_stream_to_pdu makes of them."""
     sink, store = blocks.vector_sink_b(), blocks.message_debug()
     graph = gr.top_block()
@@ -70,8 +70,8 @@ def length(at, value):
 
 
 class case:
-    """A block in one of its modes: how to make it, its input frames, and the expected output of
-    each frame."""
+    """A block in one of its modes: a function that makes the block, its input frames, and the
+    expected output of each frame."""
 
     def __init__(self, name, make, items, packets_are_frames=False):
         self.name, self.make = name, make
@@ -198,7 +198,7 @@ BAD_LENGTHS = (0, -7, 2**31, 2**40, -2**62, pmt.intern("x"), pmt.from_double(1.5
 
 
 def each_case(test):
-    """Decorates a test method with a parameter `case`, so that it runs once for each case."""
+    """Decorates `test`, a method with a parameter `case`, so that it runs once for each case."""
     @functools.wraps(test)
     def with_all(self):
         for case in self.cases:
@@ -248,8 +248,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_TruncatedFrame_LosesNoOther(self, case):
-        """The third frame has only 5/7 of its items. Only this frame is lost, whether its length
-        tag has the actual or the full length."""
+        """The third frame has only 5/7 of its items. Only the third frame is lost, whether its
+        length tag has the actual or the full length."""
         cut = case.n * 5 // 7
         items = np.concatenate([case.frames[:2].ravel(), case.frames[2][:cut],
                                 case.frames[3:].ravel()])
@@ -284,7 +284,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_FramesBeforeTheFirstTag_AreCounted(self, case):
-        """Input before the first tag is divided into frames; the tag ends an incomplete one."""
+        """Input before the first tag is divided into frames. An incomplete frame ends at the
+        tag."""
         n = case.n
         items = np.concatenate([case.frames[0], case.frames[1], case.junk[:n // 2],
                                 case.frames[2], case.frames[3]])
@@ -333,8 +334,8 @@ class qa_length_tags(unittest.TestCase):
                           support.tags_of(found, "mark")], [(0, 0), (1, n + cut)])
 
     def storm(self, case, seed):
-        """Makes a random sequence of correct, cut and wrongly tagged packets, with gaps. Returns
-        items, tags, the packets to expect, and the number of lost frames."""
+        """Makes a random sequence of correct, cut and wrongly tagged packets with frames of `case`,
+        and with gaps. Returns items, tags, the packets to expect, and the number of lost frames."""
         random = np.random.default_rng(seed)
         parts, tags, expected, lost = [], [], [], 0
         kind, at = "whole", 0
@@ -378,7 +379,7 @@ class qa_length_tags(unittest.TestCase):
                 self.check(case, items, tags, expected, lost, largest, seed)
 
     @each_case
-    def test_BadTags_GiveOneWarningEach(self, case):
+    def test_BadTags_CauseOneWarningEach(self, case):
         kinds = ("not a multiple of", "inside a", "several length tags", "outside ")
         items, tags, _, _ = self.storm(case, 3)
         lines = []
@@ -390,7 +391,7 @@ class qa_length_tags(unittest.TestCase):
             self.assertTrue(1 <= count <= 2 if kind == "inside a" else count == 1,
                             (kind, lines))
 
-    def test_RightTags_GiveNoWarning(self):
+    def test_RightTags_CauseNoWarning(self):
         lines = []
         with support.output_of_process(lines):
             for case in self.cases:
@@ -440,15 +441,15 @@ class qa_length_tags(unittest.TestCase):
             graph.unlock()
         source.limit, source.held = len(items), False
         graph.wait()
-        if case.name.startswith("channel_bsid"): # noise differs from that in case.outputs
+        if case.name.startswith("channel_bsid"): # the noise is not that of case.outputs
             self.assertEqual(len(sink.data()), len(expected))
         else:
             np.testing.assert_array_equal(np.array(sink.data(), np.uint8), expected)
 
 
 class qa_streams(unittest.TestCase):
-    """Tests packets in streams without frames. A packet's begin and end are both rounded in the
-    same way, so that packets remain adjacent."""
+    """Tests packets in streams without frames. The beginning and the end of a packet are rounded in
+    the same way, so that adjacent packets remain adjacent."""
 
     def test_ConvEncoderStream_ConvertsLengths(self):
         bits = support.random_bits(2400, 1)
@@ -503,7 +504,7 @@ class qa_acm(unittest.TestCase):
         return at, pmt.intern("ldpc_code"), pmt.intern(" ".join(self.codes[f]))
 
     def decode(self, parts, largest=0, **parameters):
-        """Decodes a stream of parts (items, index of the code or None, length or None). Code and
+        """Decodes a stream of `parts` (items, index of the code or None, length or None). Code and
         length become tags on the first item of the part. Returns the block, and the three values
         that run() returns."""
         items = np.concatenate([part[0] for part in parts])
@@ -530,8 +531,8 @@ class qa_acm(unittest.TestCase):
 
     def test_CutFrames_AreCountedOnce(self):
         """A frame that the next frame's tags cut short is counted once, even if its own length tag
-        is wrong. The next frame's tags are code and length, or length alone. In the last case no
-        frame is cut."""
+        is wrong. The next frame has a code tag and a length tag, or only a length tag. The last
+        stream has no cut frame."""
         llr = self.llr
         cut = llr[2][:5000]
         for largest in 0, 7777:

@@ -33,17 +33,18 @@ except ImportError as error:
 class qa_recording(unittest.TestCase):
 
     def frames(self, noise_db):
-        """Returns the set of frames of each receiver: gr-satellites, its chains with this module's
-        decoder, one chain with a phase search, and ccsds_fec_receiver."""
+        """Returns the set of frames of each receiver with noise of `noise_db` dB: gr-satellites,
+        its chains with this module's decoder, one chain with a phase search, and
+        ccsds_fec_receiver."""
         runs, = recording_pdus.compare_all(RECORDING, [(noise_db, 0)])
         return [set(frames) for frames in runs]
 
-    def test_Recording_GivesFramesOfGrSatellites(self):
+    def test_Recording_YieldsFramesOfGrSatellites(self):
         theirs, *ours = self.frames(None)
         self.assertGreaterEqual(len(theirs), 14)
         self.assertEqual(ours, [theirs] * 3)
 
-    def test_NoisyRecording_GivesFramesOfGrSatellites(self):
+    def test_NoisyRecording_YieldsFramesOfGrSatellites(self):
         for noise_db in -6.0, -4.5, -3.0:
             with self.subTest(noise_db=noise_db):
                 theirs, *ours = self.frames(noise_db)

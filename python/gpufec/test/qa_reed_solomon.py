@@ -4,8 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests Reed-Solomon codes in flowgraphs: errors, erasures, dropped frames, tags, input in
-chunks."""
+"""Tests rs_encoder and rs_decoder in flowgraphs."""
 
 import unittest
 
@@ -34,8 +33,8 @@ def damaged(frames, interleaving, counts, seed):
 
 
 def decode_with_erasures(frames, erasures, **parameters):
-    """Runs rs_decoder with two inputs, in chunks of different sizes. Returns the block, and items
-    and tags of its output."""
+    """Runs rs_decoder with `frames` and `erasures` as inputs, in chunks of different sizes. Returns
+    the block, and items and tags of its output."""
     decoder, sink = gpufec.rs_decoder(erasures=True, **parameters), blocks.vector_sink_b()
     graph = gr.top_block()
     sources = [qa_support.array_source(frames, 900, 1), qa_support.array_source(erasures, 700, 2)]
@@ -48,7 +47,6 @@ def decode_with_erasures(frames, erasures, **parameters):
 
 class qa_reed_solomon(unittest.TestCase):
     def test_EveryCode_EqualsArrays(self):
-        """Blocks and array functions encode and decode to the same bytes."""
         random = np.random.default_rng(1)
         for name, n, k in CODES:
             for interleaving, fill in (1, 0), (5, 0), (4, 60):
@@ -150,7 +148,7 @@ class qa_reed_solomon(unittest.TestCase):
         self.assertEqual(decoder.failed_count(), 60)
         np.testing.assert_array_equal(items, received[:, :376].ravel())
 
-    def test_Threads_DoNotChangeTheOutput(self):
+    def test_SeveralThreads_YieldSameOutput(self):
         messages = random_bytes(2000 * 188, 13)
         counts = np.random.default_rng(14).integers(0, 11, (2000, 1))
         received = damaged(gpufec.rs_encode(messages.reshape(2000, -1), "dvb"), 1, counts,

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Helpers of the flowgraph tests: signals, sources, running blocks, failing devices, the log."""
+"""Functions and blocks that the flowgraph tests share."""
 
 import contextlib
 import importlib
@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 class message_sink(gr.basic_block):
-    """Collects the messages that it receives on port "in"."""
+    """A sink that stores the messages received on port "in"."""
 
     def __init__(self):
         gr.basic_block.__init__(self, "message_sink", None, None)
@@ -51,8 +51,9 @@ def declared():
 
 
 def write_recording(path, bits, noise, amplitude):
-    """Encodes bits with CCSDS's code, and writes them to a WAV file as BPSK at 9600 baud on a
-    carrier of 12 kHz."""
+    """Encodes `bits` with the code ccsds, and writes BPSK at 9600 baud on a carrier of 12 kHz to
+    the WAV file `path`. `noise` is the standard deviation of the noise. The samples are multiplied
+    by `amplitude`."""
     coded = gpufec.conv_encode(bits, preset="ccsds", packed_input=False, packed_output=False)
     steps = np.zeros(5 * len(coded))
     steps[::5] = 1 - 2.0 * coded
@@ -72,7 +73,7 @@ def random_bits(count, seed):
 
 
 def code_of(preset):
-    """Returns constraint length, polynomials and puncturing of a preset, as keyword arguments."""
+    """Returns constraint length, polynomials and puncturing of `preset`, as keyword arguments."""
     return {
         "constraint_length": preset.constraint_length,
         "polynomials": preset.polynomials,
@@ -81,8 +82,8 @@ def code_of(preset):
 
 
 def sent_pattern(polynomials, puncturing):
-    """Returns a boolean array of shape (stages of a puncturing period, outputs), true for sent
-    bits."""
+    """Returns a boolean array of shape (stages of a puncturing period, outputs), which is true for
+    the bits that are sent with the pattern `puncturing`."""
     if not puncturing:
         return np.ones((1, len(polynomials)), bool)
     return np.array([[c == "1" for c in row] for row in puncturing.split(",")]).T
@@ -90,8 +91,8 @@ def sent_pattern(polynomials, puncturing):
 
 def encode(bits, constraint_length=7, polynomials=(0o171, 0o133), puncturing="",
            termination="streaming"):
-    """Encodes a stream or a frame by the definition of convolutional codes. Input and output have
-    one bit per byte."""
+    """Encodes `bits`, a stream or a frame, by the definition of convolutional codes. Input and
+    output have one bit per byte."""
     memory = constraint_length - 1
     bits = np.asarray(bits, np.uint8)
     before = np.zeros(memory, np.uint8)
@@ -113,14 +114,14 @@ def encode(bits, constraint_length=7, polynomials=(0o171, 0o133), puncturing="",
 
 
 def encode_frames(bits, frame_bits, **code):
-    """Returns the coded bits of frames, one frame per row."""
+    """Returns the coded bits of `bits`, frames of `frame_bits` bits, one frame per row."""
     return np.array([encode(frame, **code) for frame in bits.reshape(-1, frame_bits)])
 
 
 def soft_values(coded, soft_input="int8", sigma=0.0, seed=0):
-    """Returns soft values of coded bits over AWGN, positive for bit 1. Without noise, their
-    magnitude is 1 ("float"), 32 (int8, uint8) or 4 ("packed4", in which each row begins a new
-    byte)."""
+    """Returns soft values of `coded` after AWGN of standard deviation `sigma`, positive for bit 1.
+    Without noise, their magnitude is 1 ("float"), 32 ("int8", "uint8") or 4 ("packed4", in which
+    each row begins a new byte)."""
     signal = 2.0 * coded - 1.0
     if sigma > 0:
         signal = signal + sigma * np.random.default_rng(seed).standard_normal(coded.shape)
@@ -174,8 +175,8 @@ class array_source(gr.sync_block):
 
 
 def vector_source(items, tags=()):
-    """Returns GNU Radio's vector source for int8, uint8 or float32 items, with tags (offset, key,
-    value)."""
+    """Returns GNU Radio's vector source for `items` of type int8, uint8 or float32, with `tags`
+    (offset, key, value)."""
     tags = [gr.python_to_tag((offset, key, value, None)) for offset, key, value in tags]
     if items.dtype == np.float32:
         return blocks.vector_source_f(items.tolist(), False, 1, tags)
@@ -183,7 +184,8 @@ def vector_source(items, tags=()):
 
 
 def run(source, block, max_noutput_items=0):
-    """Runs source, block and a byte sink to the end. Returns the sink's items and tags."""
+    """Connects `source`, `block` and a byte sink, and runs the flowgraph to its end. Returns items
+    and tags of the sink."""
     sink = blocks.vector_sink_b()
     graph = gr.top_block()
     graph.connect(source, block, sink)
@@ -194,13 +196,14 @@ def run(source, block, max_noutput_items=0):
 
 
 def decode(items, max_noutput_items=0, tags=(), backend="cpu", **parameters):
-    """Decodes soft values with gpu_viterbi_pbvd in a flowgraph. Returns output items and tags."""
+    """Decodes `items`, soft values, with gpu_viterbi_pbvd in a flowgraph. Returns output items and
+    tags."""
     decoder = gpufec.gpu_viterbi_pbvd(backend=backend, **parameters)
     return run(vector_source(items, tags), decoder, max_noutput_items)
 
 
 def tags_of(tags, key):
-    """Returns (offset, value) of the tags with a key, sorted by offset."""
+    """Returns (offset, value) of each tag whose key is `key`, sorted by offset."""
     import pmt
     found = [(t.offset, pmt.to_python(t.value)) for t in tags if str(t.key) == key]
     return sorted(found, key=lambda pair: pair[0])
@@ -217,7 +220,7 @@ def cuda_missing():
 
 @contextlib.contextmanager
 def failure(text):
-    """Context manager in which a simulated device fails. `text` is "DEVICE:BATCHES": the number of
+    """Makes a simulated device fail within the context. `text` is "DEVICE:BATCHES": the number of
     the device, and the number of batches that it accepts before it fails."""
     os.environ["GPUFEC_SIMULATED_FAILURE"] = text
     try:
@@ -241,7 +244,7 @@ def thread_seconds(name):
 
 @contextlib.contextmanager
 def output_of_process(lines):
-    """Context manager that appends the process's output, including GNU Radio's log, to `lines`."""
+    """Appends what the process prints within the context, including GNU Radio's log, to `lines`."""
     with tempfile.TemporaryFile() as file:
         saved = [os.dup(1), os.dup(2)]
         os.dup2(file.fileno(), 1)
@@ -257,7 +260,7 @@ def output_of_process(lines):
 
 
 def ends(graph, seconds=20):
-    """Runs a flowgraph. Returns whether it ends by itself within `seconds`."""
+    """Runs `graph`. Returns whether it ends within `seconds` s without stop()."""
     graph.start()
     waiter = threading.Thread(target=graph.wait)
     waiter.start()

@@ -35,7 +35,7 @@ PER_SYMBOL = {"qpsk": 2, "8psk": 3, "8apsk": 3, "16apsk": 4, "32apsk": 5, "64aps
 
 
 def transmit(constellation, size, rate, frames, seed):
-    """Returns packed random messages, and their symbols from ldpc_encoder and gr-dtv's
+    """Returns `frames` packed random messages, and their symbols from ldpc_encoder and gr-dtv's
     modulator."""
     k = NORMAL[rate][0] if size == "normal" else SHORT_K[rate]
     bits = qa_support.random_bits(frames * k, seed)
@@ -107,7 +107,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(turn, 28 + 24)
 
     def test_OutputLlrs_HaveRequestedSignScaleAndOrder(self):
-        """Output LLRs have the requested sign and scale, in codeword order (not interleaved)."""
+        """Output LLRs have the order of the codeword, not that of the interleaved bits."""
         message, symbols = transmit("8psk", "short", "3/5", 3, 5)
         received = noisy(symbols, 6.5, 5)
         code = dict(frame_size="short", rate="3/5", constellation="8psk",
@@ -310,11 +310,11 @@ class qa_symbols(unittest.TestCase):
         _, apsk16 = transmit("16apsk", "short", "3/4", 1, 33)
         tag = lambda modcod: pmt.cons(pmt.from_long(modcod), pmt.PMT_T)
         parts = [(4, good[0]),
-                 (4, psk8),    # 5400 symbols where 8100 are expected
+                 (4, psk8),    # 5400 symbols; the tag requires 8100
                  (4, good[1]),
-                 (12, good[2]), # 8100 where 5400 are expected: one frame and a half
+                 (12, good[2]), # 8100 symbols; the tag requires 5400
                  (4, good[2]),
-                 (18, apsk16), # the right number, but another rate
+                 (18, apsk16), # the number that the tag requires, at another rate
                  (4, good[3])]
         starts = np.cumsum([0] + [len(part) for _, part in parts])
         tags = [(int(at), pmt.mp("XFECFRAME"), tag(m)) for at, (m, _) in zip(starts, parts)]
@@ -335,9 +335,10 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [(900, 1), (3015, 1)])
         self.assertEqual(decoder.skipped_frame_count(), 2)
 
-    def test_WrongEsN0_StillGivesWholeFrames(self):
+    def test_WrongEsN0_StillYieldsWholeFrames(self):
         """If the given Es/N0 is wrong by -10 or 10 dB, each frame still produces n bits, and
-        ldpc_valid is true exactly if they are correct. With 12 dB less noise all are correct."""
+        ldpc_valid is true if, and only if, these bits are correct. With 12 dB less noise all frames
+        are correct."""
         for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
                                               ("16apsk", "3/4", 14), ("32apsk", "3/4", 17)):
             message, sent = transmit(constellation, "short", rate, 3, 41)
@@ -359,8 +360,8 @@ class qa_symbols(unittest.TestCase):
                     self.assertTrue(margin == 0 or right.all())
 
     def test_BatchesAndChunks_DoNotChangeFrames(self):
-        """Frames of very different Es/N0 and amplitude decode as each would alone, and tags remain
-        on their frames."""
+        """Frames of very different Es/N0 and amplitude decode to the same bits together as alone,
+        and tags remain on their frames."""
         message, symbols = transmit("8psk", "short", "3/5", 8, 3)
         received = np.concatenate([noisy(f, 4.0 + i, i, 10.0 ** (i - 4)) for i, f in
                                    enumerate(symbols.reshape(8, 5400))])
@@ -400,7 +401,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(mixed, wrong[:4] + right[4:])
         self.assertNotEqual(right, wrong)
 
-    def test_Symbols_GiveBbframes(self):
+    def test_Symbols_YieldBbframes(self):
         """gpu_ldpc_dvbs2 decodes symbols to descrambled BBFRAMEs."""
         code = ("dvbs2", "normal", "3/4")
         bits = qa_support.random_bits(2 * 48408, 7)
@@ -418,7 +419,7 @@ class qa_symbols(unittest.TestCase):
         self.assertTrue(np.array_equal(items, np.packbits(bits)))
         self.assertEqual([v for _, v in qa_support.tags_of(tags, "bch_valid")], [True, True])
 
-    def test_ReceiverOfS2_GivesPackets(self):
+    def test_ReceiverOfS2_YieldsPackets(self):
         """dvbs2_fec_receiver decodes the symbols of gr-dtv's whole transmitter to packets."""
         packets = np.random.default_rng(11).integers(0, 256, (400, 188), np.uint8)
         packets[:, 0] = 0x47
@@ -454,7 +455,7 @@ class qa_symbols(unittest.TestCase):
             self.assertIn(receiver.active_backend(), ("cpu", "cuda"))
             self.assertGreater(receiver.mean_iterations(), 1)
             receiver.set_esn0_db(5)
-            self.assertTrue(np.isnan(receiver.esn0_db())) # the Es/N0 is estimated
+            self.assertTrue(np.isnan(receiver.esn0_db())) # no Es/N0 is given
             receiver.set_max_latency_ms(10)
             self.assertEqual(receiver.max_latency_ms(), 10)
             with self.assertRaises(ValueError):
@@ -464,7 +465,7 @@ class qa_symbols(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, text):
                 gpufec.dvbs2_fec_receiver(**wrong)
 
-    def test_ReceiverOfS2x_GivesPackets(self):
+    def test_ReceiverOfS2x_YieldsPackets(self):
         """dvbs2_fec_receiver receives packets of gr-dtv's whole transmitter, in each
         constellation."""
         modcods = [
@@ -515,10 +516,10 @@ class qa_symbols(unittest.TestCase):
                                   receiver.dropped_frame_count(),
                                   receiver.packet_error_count()), (0, 0, 0))
 
-    def test_ReceiverWithCodeTags_GivesContinuousPackets(self):
+    def test_ReceiverWithCodeTags_YieldsContinuousPackets(self):
         """Packets continue across frames of S2X and S2. Only the frame with an unknown MODCOD is
         lost."""
-        modcods = [("8psk", "short", "26/45", dtv.MOD_8PSK), # the receiver's parameters name this one
+        modcods = [("8psk", "short", "26/45", dtv.MOD_8PSK), # the receiver's own MODCOD
                    ("qpsk", "short", "1/2", dtv.MOD_QPSK),
                    ("64apsk", "normal", "7/9", dtv.MOD_8_16_20_20APSK),
                    ("32apsk", "short", "2/3", dtv.MOD_4_12_16APSK),

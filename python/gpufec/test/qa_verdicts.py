@@ -40,8 +40,8 @@ LDPC = {("dvbs2", "short", "1/2"): -2.0, ("dvbs2", "short", "8/9"): 3.6,
 
 
 def code_of(preset, **more):
-    """Returns the keyword arguments of a preset's code, for a stream or, if `more` has frame_bits,
-    for frames."""
+    """Returns the keyword arguments of the code of `preset`, for a stream or, if `more` has
+    frame_bits, for frames."""
     p = gpufec.find_conv_preset(preset)
     ends = p.termination if "frame_bits" in more else "streaming"
     return {**dict(constraint_length=p.constraint_length, polynomials=p.polynomials,
@@ -73,7 +73,7 @@ def packed4(values):
 
 
 def llrs(code, es_n0_db, frames=8, seed=1):
-    """Returns float LLRs in nats of frames of a code, and Es/N0 as a ratio."""
+    """Returns float LLRs in nats of `frames` frames of `code`, and Es/N0 as a ratio."""
     messages = gpufec.random_bits((frames, gpufec.ldpc_code(*code).k), seed)
     words = gpufec.ldpc_encode(messages, *code, packed_input=False, packed_output=False)
     es_n0 = 10 ** (es_n0_db / 10)
@@ -268,7 +268,8 @@ def right_symbols():
 
 
 def decoded(function, values, arguments):
-    """Calls an array function. Returns its verdict and its warnings."""
+    """Calls `function`, an array function, with `values` and `arguments`. Returns its verdict and
+    its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         _, status = function(values, **arguments)
@@ -288,7 +289,8 @@ def by_any_block(block, values):
 
 
 def by_block(block, values):
-    """Runs a block. Returns its verdict, and the texts of its status messages with a verdict."""
+    """Runs `block` on `values`. Returns its verdict, and the texts of its status messages with a
+    verdict."""
     top, messages = gr.top_block(), blocks.message_debug()
     top.connect(source_of(block, values), block, blocks.null_sink(1))
     top.msg_connect((block, "status"), (messages, "store"))
@@ -298,7 +300,7 @@ def by_block(block, values):
 
 
 def in_tool(mend):
-    """Converts a part of a verdict to the tool's wording, with option names."""
+    """Converts `mend`, a part of a verdict, to the tool's wording, with option names."""
     def option(match):
         name, value = match[1].replace("_", "-"), match[2] or ""
         return (f'--modcod "{value}"' if " " in value else f"--{name} {value}")
@@ -308,7 +310,8 @@ def in_tool(mend):
 
 
 def by_tool(decoder, values, arguments):
-    """Runs `gpufec decode`. Returns its exit status and the warnings on standard error."""
+    """Runs gpufec decode on `values`. Returns its exit status and the warnings on standard
+    error."""
     words = []
     for name, value in arguments.items():
         if name == "polynomials":
@@ -353,7 +356,7 @@ class qa_verdicts(unittest.TestCase):
                     self.assertIn(mend, verdict)
                     self.assertIn(in_tool(mend), reports[0])
 
-    def test_WrongEsN0_GivesVerdict(self):
+    def test_WrongEsN0_CausesVerdict(self):
         values = noisy(transmit("8psk", "short", "3/4", 9, 1)[1], 10, 1)
         code = dict(frame_size="short", rate="3/4", constellation="8psk", soft_input="symbols",
                     esn0_db=-9)
@@ -383,8 +386,8 @@ class qa_verdicts(unittest.TestCase):
         self.check_wrong(wrong_ldpc(), gpufec.ldpc_decode, gpufec.gpu_ldpc_dvbs2, "ldpc")
 
     def test_WrongInputWithLock_IsReportedOnce(self):
-        """With lock, decoder and tool report a wrong format, another code or noise once, and
-        nothing for a signal with any phase, or after noise."""
+        """With lock "auto", decoder and tool report a wrong format, another code or noise once.
+        They report nothing for a signal of the code with any phase, also after noise."""
         weak, code = soft("ccsds", 3.5)
         lock = dict(code, lock="auto")
         for name, values, mend in (
@@ -409,7 +412,7 @@ class qa_verdicts(unittest.TestCase):
                 code, reports = by_tool("viterbi", values, lock)
                 self.assertEqual((code, len(reports)), (3, 1) if mend else (0, 0), reports)
 
-    def test_EmptyInput_GivesNoVerdict(self):
+    def test_EmptyInput_CausesNoVerdict(self):
         block = gpufec.gpu_viterbi_pbvd()
         self.assertTrue(np.isnan(block.channel_error_rate()))
         self.assertTrue(np.isnan(block.metric()))
@@ -470,7 +473,7 @@ class qa_verdicts(unittest.TestCase):
                         self.assertIn(level, logged[0])
                         self.assertIn(f"after {rest} of its {frame} items", logged[0])
 
-    def test_ArgumentsWithoutEffect_GiveWarning(self):
+    def test_ArgumentsWithoutEffect_CauseWarning(self):
         viterbi, ldpc, short = gpufec.viterbi_decode, gpufec.ldpc_decode, np.zeros(16200)
         for function, values, wrong, right in (
                 (viterbi, np.zeros(64, np.int8), dict(lock_constellation="qpsk"),
@@ -497,7 +500,7 @@ class qa_verdicts(unittest.TestCase):
                         self.assertIn(next(iter(wrong)), logged[0])
                         self.assertEqual(caught[0].filename, __file__)
 
-    def test_ParametersWithoutEffect_GiveWarning(self):
+    def test_ParametersWithoutEffect_CauseWarning(self):
         viterbi, ldpc = gpufec.gpu_viterbi_pbvd, gpufec.gpu_ldpc_dvbs2
         for block, wrong, right in (
                 (viterbi, dict(lock_constellation="qpsk"), dict(lock="auto")),
@@ -530,10 +533,10 @@ class qa_verdicts(unittest.TestCase):
             count += 1
         self.assertGreaterEqual(count, minimum)
 
-    def test_RightSoftValues_GiveNoVerdict(self):
+    def test_RightSoftValues_CauseNoVerdict(self):
         self.check_right(right_viterbi(), gpufec.viterbi_decode, 100)
 
-    def test_RightSymbols_GiveNoVerdict(self):
+    def test_RightSymbols_CauseNoVerdict(self):
         count = 0
         for name, values, arguments in right_symbols():
             with self.subTest(name):
@@ -542,7 +545,7 @@ class qa_verdicts(unittest.TestCase):
             count += 1
         self.assertGreaterEqual(count, 60)
 
-    def test_RightLlrs_GiveNoVerdict(self):
+    def test_RightLlrs_CauseNoVerdict(self):
         self.check_right(right_ldpc(), gpufec.ldpc_decode, 60)
 
 

@@ -39,8 +39,8 @@ def _product(a, b):
 
 
 def _generator(errors):
-    """Returns the coefficients of the generator polynomial for a number of correctable errors, the
-    highest first (131.0-B, 4.3.4)."""
+    """Returns the coefficients, the highest first, of the generator polynomial of the code that
+    corrects `errors` symbols (131.0-B, 4.3.4)."""
     polynomial = [1]
     for j in range(128 - errors, 128 + errors):
         root = EXP[11 * j % 255]
@@ -96,7 +96,7 @@ def randomiser(name, count):
 
 
 def ldpc_parameters(name):
-    """Returns standard, frame_size and rate of an LDPC code of ccsds_deframer."""
+    """Returns standard, frame_size and rate of the LDPC code `name` of ccsds_deframer."""
     if name == "c2":
         return "ccsds_c2", "8160", "7/8"
     _, size, rate = name.split("-")
@@ -104,7 +104,7 @@ def ldpc_parameters(name):
 
 
 def frame_bits(frame, code="ccsds-223", interleaving=1, randomiser_name="short"):
-    """Returns the bits of a frame with its marker."""
+    """Encodes and randomises `frame`, and returns its bits with the marker before them."""
     if "ccsds" in code:
         sent = np.unpackbits(reed_solomon(frame, code, interleaving))
     elif code == "none":
@@ -135,16 +135,16 @@ def transmit(count, frame_bytes, seed, convolutional="none", differential=False,
 
 
 def telecommand_codewords(frame, code):
-    """Returns the bits of the codewords of a frame, one per row, without randomiser: the parity bits
-    of BCH by polynomial division (231.0-B, 3), those of LDPC from the first rows of the circulants
-    of the generator matrix (231.0-B, 4)."""
+    """Encodes `frame` without randomiser, and returns the bits of each codeword as a row. The
+    parity bits of BCH are computed by polynomial division (231.0-B, 3), those of LDPC from the
+    first rows of the circulants of the generator matrix (231.0-B, 4)."""
     size = 7 if "bch" in code else int(code[-3:]) // 16
     filled = np.concatenate([frame, np.full(-len(frame) % size, 0x55, np.uint8)])
     messages = np.unpackbits(filled.reshape(-1, size), axis=1)
     if "bch" not in code:
         rows = TELECOMMAND_GENERATOR[code]
         first = np.array([int(bit) for row in rows for bit in f"{int(row, 16):0{8 * size}b}"])
-        first = first.reshape(4, 4, 2 * size) # circulants
+        first = first.reshape(4, 4, 2 * size) # 4 by 4 circulants
         parity = [np.concatenate([np.roll(block, shift) for block in row])
                   for row in first for shift in range(2 * size)]
         return np.hstack([messages, messages @ np.array(parity, np.uint8) & 1])
@@ -158,7 +158,8 @@ def telecommand_codewords(frame, code):
 
 
 def cltu_bits(frame, code="tc-bch", randomiser_name="short"):
-    """Returns the bits of a CLTU with its start and tail sequences (231.0-B, 5.2)."""
+    """Encodes `frame`, and returns the bits of a CLTU with start and tail sequences (231.0-B,
+    5.2)."""
     if randomiser_name != "none":
         bits = [1] * 8
         while len(bits) < 8 * (len(frame) + 64):
@@ -193,7 +194,8 @@ def uplink(sizes, seed, code, randomiser_name="short", idle=64):
 
 
 def soft(bits, soft_input="int8", sigma=0.0, seed=1):
-    """Returns soft values of bits, positive for 1, with noise."""
+    """Returns soft values of `bits`, positive for 1, with noise of standard deviation `sigma`
+    relative to the amplitude."""
     values = 2.0 * bits - 1 + sigma * np.random.default_rng(seed).standard_normal(len(bits))
     if soft_input == "float":
         return values.astype(np.float32)
@@ -203,8 +205,8 @@ def soft(bits, soft_input="int8", sigma=0.0, seed=1):
 
 def rotate(values, quarters, swapped=False, shift=0):
     """Rotates QPSK symbols (pairs of soft values) by `quarters` times 90 degrees. If `swapped`,
-    first exchanges I and Q. The result begins with `shift` further values, so that pairs can be
-    split."""
+    first exchanges I and Q. `shift` further values precede the result, so that an odd `shift`
+    splits the pairs."""
     pairs = values[:len(values) // 2 * 2].reshape(-1, 2)
     symbols = pairs[:, 0] + 1j * pairs[:, 1].astype(float)
     if swapped:

@@ -3,8 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests ccsds_fec_receiver and ccsds_deframer with an independent transmitter: formats, rotations,
-slips, tags, messages, restarts."""
+"""Tests ccsds_fec_receiver and ccsds_deframer with the independent transmitter of ccsds_signals."""
 
 import time
 import unittest
@@ -57,7 +56,7 @@ class qa_ccsds(unittest.TestCase):
         for index in which:
             self.assertEqual(found.count(sent[index]), 1, f"frame {index}")
 
-    def test_EveryConvolutionalRate_GivesAllFrames(self):
+    def test_EveryConvolutionalRate_YieldsAllFrames(self):
         for convolutional, sigma in (("ccsds", 0.6), ("ccsds_2_3", 0.45), ("ccsds_3_4", 0.4),
                                      ("ccsds_5_6", 0.35), ("ccsds_7_8", 0.3)):
             for soft_input in ("int8", "float", "uint8"):
@@ -75,7 +74,7 @@ class qa_ccsds(unittest.TestCase):
                     states = [state for _, state in support.tags_of(tags, "ccsds_frame")]
                     self.assertGreater(max(s["channel_error_rate"] for s in states), 0.0004)
 
-    def test_FormatsWithoutConvolutionalCode_GiveAllFrames(self):
+    def test_FormatsWithoutConvolutionalCode_YieldAllFrames(self):
         for code, frame_bytes, interleaving, randomiser in (
                 ("none", 300, 1, "long"), ("ccsds-239", 478, 2, "short"),
                 ("ccsds-223-conventional", 114, 1, "none"),
@@ -104,8 +103,7 @@ class qa_ccsds(unittest.TestCase):
                     self.assertEqual("corrected" in state, code != "none")
                     self.assertNotIn("channel_error_rate", state)
 
-    def test_PackedBitsAtAnyPhase_GiveAllFrames(self):
-        """ccsds_deframer finds frames in packed bits at any bit phase."""
+    def test_PackedBitsAtAnyPhase_YieldAllFrames(self):
         for before in range(9):
             frames, bits = signals.transmit(4, 223, 5, before=before)
             out, tags, _, _ = receive(np.packbits(bits), gpufec.ccsds_deframer())
@@ -113,7 +111,7 @@ class qa_ccsds(unittest.TestCase):
             self.assertEqual([offset for offset, _ in support.tags_of(tags, "packet_len")],
                              [0, 223, 446, 669])
 
-    def test_RotatedAndReflectedSymbols_GiveAllFrames(self):
+    def test_RotatedAndReflectedSymbols_YieldAllFrames(self):
         """Each rotation and reflection of QPSK, and split pairs of OQPSK, are resolved with and
         without a convolutional code."""
         for convolutional in ("ccsds", "none"):
@@ -132,7 +130,7 @@ class qa_ccsds(unittest.TestCase):
                             # The last bits may be lost with the last incomplete pair.
                             self.assert_contains(out, frames, range(11))
 
-    def test_LdpcCodes_GiveAllFramesAfterSignChange(self):
+    def test_LdpcCodes_YieldAllFramesAfterSignChange(self):
         for code, esn0_db in (("c2", 3.9), ("ar4ja-1024-1/2", 0.0), ("ar4ja-4096-2/3", 1.5),
                               ("ar4ja-1024-4/5", 3.5)):
             for soft_input in ("int8", "float"):
@@ -140,7 +138,7 @@ class qa_ccsds(unittest.TestCase):
                     size = {"c2": 892, "ar4ja-4096-2/3": 512}.get(code, 128)
                     frames, bits = signals.transmit(10, size, 7, code=code, before=333)
                     sigma = float(np.sqrt(0.5 * 10**(-esn0_db / 10)))
-                    values = signals.soft(bits, "float", sigma) * 2 / sigma**2 # in nats
+                    values = signals.soft(bits, "float", sigma) * 2 / sigma**2 # LLRs in nats
                     if soft_input == "int8":
                         values = np.clip(np.rint(2 * values), -127, 127).astype(np.int8)
                     # The sign changes within frame 5, but not between two blocks of 511 bits
@@ -162,7 +160,6 @@ class qa_ccsds(unittest.TestCase):
                                      list(range(0, len(out), size)))
 
     def test_Cltus_BecomeFramesWithTagsAndPdus(self):
-        """CLTUs of varying lengths become frames with tags and PDUs."""
         for code, esn0_db in (("tc-bch", 9.0), ("tc-ldpc-128", 3.0), ("tc-ldpc-512", 1.5)):
             for soft_input in ("int8", "float"):
                 with self.subTest(code, soft_input=soft_input):
@@ -170,7 +167,7 @@ class qa_ccsds(unittest.TestCase):
                     sigma = float(np.sqrt(0.5 * 10**(-esn0_db / 10)))
                     values = signals.soft(bits, "float", sigma)
                     if "ldpc" in code:
-                        values *= 2 / sigma**2 # in nats
+                        values *= 2 / sigma**2 # LLRs in nats
                     if soft_input == "int8":
                         scale = 2 if "ldpc" in code else 32
                         values = np.clip(np.rint(scale * values), -127, 127).astype(np.int8)
@@ -198,7 +195,6 @@ class qa_ccsds(unittest.TestCase):
         self.assertLess(len(receive(values, block)[0]), len(out))
 
     def test_TagsOfCltus_MoveToByteOfTheirBit(self):
-        """An input tag moves to the output byte that contains its bit."""
         _, bits = signals.uplink((14, 14), 17, "tc-bch")
         # Before the codewords there are 64 bytes of idle sequence and 2 bytes of start sequence.
         tags = [(3, "early", 1), (64, "start", 2), (66 + 2, "inside", 3), (66 + 7, "parity", 4),
@@ -254,7 +250,6 @@ class qa_ccsds(unittest.TestCase):
         self.assertEqual(support.tags_of(receive(packed, block)[1], "ccsds_frame"), [])
 
     def test_InputTags_MoveToItemOfTheirBit(self):
-        """An input tag moves to the output item that contains its bit."""
         _, bits = signals.transmit(4, 223, 10, before=800)
         packed = np.packbits(bits) # frame i begins at byte 100 + 259 i
         tags = [(3, "early", 1), (100, "marker", 2), (104, "first", 3), (120, "inside", 4),
@@ -329,7 +324,7 @@ class qa_ccsds(unittest.TestCase):
         events = [pmt.to_python(m)["event"] for m in status]
         self.assertEqual(events.count("verdict"), 1)
 
-    def test_NoiseAndConstants_GiveNoFrames(self):
+    def test_NoiseAndConstants_YieldNoFrames(self):
         noise = np.random.default_rng(14).normal(0, 40, 2000000).clip(-127, 127).astype(np.int8)
         for parameters in (dict(), dict(convolutional="none"),
                            dict(convolutional="none", code="none", frame_bytes=100),
@@ -341,7 +336,6 @@ class qa_ccsds(unittest.TestCase):
                 self.assertEqual((len(out), block.frame_count(), len(tags)), (0, 0, 0), parameters)
 
     def test_SecondRun_BeginsANewStream(self):
-        """A second run of the flowgraph begins a new stream."""
         frames, bits = signals.transmit(5, 223, 15, before=40)
         block = gpufec.ccsds_deframer()
         source = blocks.vector_source_b(np.packbits(bits).tolist())

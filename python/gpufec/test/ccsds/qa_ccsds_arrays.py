@@ -19,7 +19,7 @@ CPU = dict(backend="cpu")
 
 
 class qa_ccsds_arrays(unittest.TestCase):
-    def test_ConcatenatedCode_GivesAllFramesWithStatus(self):
+    def test_ConcatenatedCode_YieldsAllFramesWithStatus(self):
         frames, bits = signals.transmit(9, 1115, 3, "ccsds_3_4", interleaving=5, before=500)
         for soft_input in ("int8", "float", "uint8"):
             values = signals.soft(bits, soft_input, 0.4)
@@ -35,8 +35,9 @@ class qa_ccsds_arrays(unittest.TestCase):
                               status.lock_count, status.verdict), (9, 0, 1, ""))
 
     def long_signal(self, convolutional):
-        """Returns soft values of 160 frames, enough for several threads. Some frames have errors
-        that can be corrected, and some have too many errors."""
+        """Returns soft values of 160 frames, enough for several threads, with the inner code
+        `convolutional`. Some frames have errors that can be corrected, and some have too many
+        errors."""
         _, bits = signals.transmit(4, 1115, 9, interleaving=5)
         bits = np.tile(bits, 40)
         if convolutional != "none":
@@ -48,7 +49,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                 [-1, 1], 3000).astype(np.int8)
         return values
 
-    def test_SeveralThreads_GiveTheSameFrames(self):
+    def test_SeveralThreads_YieldTheSameFrames(self):
         for convolutional in ("none", "ccsds"):
             with self.subTest(convolutional):
                 values = self.long_signal(convolutional)
@@ -63,7 +64,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                     np.testing.assert_array_equal(value, getattr(others, name), name)
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the tool is not built")
-    def test_SeveralThreadsOfTool_GiveTheSameFrames(self):
+    def test_SeveralThreadsOfTool_YieldTheSameFrames(self):
         for convolutional in ("none", "ccsds"):
             values = self.long_signal(convolutional)
             expected, _ = gpufec.ccsds_decode(values, convolutional, interleaving=5, **CPU)
@@ -78,7 +79,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                     written = np.frombuffer(result.stdout, np.uint8).reshape(-1, 1115)
                     self.assertTrue(np.array_equal(written, expected))
 
-    def test_RotatedUncodedSymbols_GiveAllFrames(self):
+    def test_RotatedUncodedSymbols_YieldAllFrames(self):
         frames, bits = signals.transmit(6, 99, 4, code="none", randomiser_name="long", before=40)
         values = signals.rotate(signals.soft(bits, "float"), 3)
         found, status = gpufec.ccsds_decode(values, "none", "none", frame_bytes=99,
@@ -89,7 +90,7 @@ class qa_ccsds_arrays(unittest.TestCase):
         self.assertEqual(len(set(status.orientation)), 1)
         self.assertGreater(status.orientation[0], 0)
 
-    def test_LdpcCodes_GiveAllFramesButADamagedOne(self):
+    def test_LdpcCodes_YieldAllFramesButADamagedOne(self):
         for code, size in (("c2", 892), ("ar4ja-1024-2/3", 128)):
             frames, bits = signals.transmit(7, size, 5, code=code, before=99)
             sigma = 0.42
@@ -133,7 +134,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                     self.assertEqual(status.corrected.sum() > 100, "ldpc" in code)
                     self.assertEqual((status.frame_count, status.verdict), (5, ""))
 
-    def test_NoiseAndEmptyInput_GiveNoFrames(self):
+    def test_NoiseAndEmptyInput_YieldNoFrames(self):
         noise = np.random.default_rng(6).normal(0, 40, 200000).clip(-127, 127).astype(np.int8)
         for parameters in (("none",), ("none", "c2"), ("none", "ar4ja-4096-1/2"),
                            ("none", "tc-ldpc-128"), ("none", "tc-ldpc-512")):
@@ -153,7 +154,6 @@ class qa_ccsds_arrays(unittest.TestCase):
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the tool is not built")
     def test_Tool_WritesFramesOfCcsdsDecode(self):
-        """gpufec decode ccsds writes the frames that ccsds_decode() returns."""
         for soft_input, sigma, parameters in (
                 ("int8", 0.5, dict(convolutional="ccsds", interleaving=2)),
                 ("float", 0.3, dict(convolutional="ccsds_7_8", differential=True)),
@@ -171,7 +171,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                     randomiser_name=parameters.get("randomiser", "short"))
                 values = signals.soft(bits, soft_input, sigma)
                 if "ar4ja" in code:
-                    values *= 2 / sigma**2 # in nats
+                    values *= 2 / sigma**2 # LLRs in nats
                 options = [text for name, value in parameters.items()
                            for text in ("--" + name.replace("_", "-"), str(value).lower())]
                 result = subprocess.run(

@@ -5,8 +5,8 @@
 
 """Tests ccsds_decode() with frames that gr-satellites and gr-fec encode.
 
-gr-satellites encodes Reed-Solomon codes with libfec. The bits are those of ccsds_signals, so error
-rates with either transmitter are the same.
+gr-satellites encodes Reed-Solomon codes with libfec. Because the encoders return the bits of
+ccsds_signals, error rates do not depend on the transmitter.
 """
 
 import time
@@ -27,7 +27,8 @@ except ImportError as error:
 
 
 def reed_solomon(frames, dual_basis, interleaving):
-    """Returns the interleaved codewords of frames, one frame per row, from gr-satellites' encoder."""
+    """Returns the interleaved codewords of `frames`, one frame per row, from gr-satellites'
+    encoder."""
     encoder = satellites.encode_rs(dual_basis, interleaving)
     messages = blocks.message_debug()
     flowgraph = gr.top_block()
@@ -46,7 +47,7 @@ def reed_solomon(frames, dual_basis, interleaving):
 
 
 def stream(bits, *chain):
-    """Returns the output of blocks whose items are bytes."""
+    """Returns the output of `chain`, blocks whose items are bytes, for the input `bits`."""
     flowgraph, sink = gr.top_block(), blocks.vector_sink_b()
     flowgraph.connect(blocks.vector_source_b(bits.tolist()), *chain, sink)
     flowgraph.run()
@@ -54,22 +55,22 @@ def stream(bits, *chain):
 
 
 def randomised(codewords):
-    """Returns the bits of the codewords of each frame after the pseudo-randomiser of 131.0-B, with
-    the parameters of gr-satellites' CCSDS descrambler."""
+    """Returns the bits of `codewords`, one frame per row, after the pseudo-randomiser of 131.0-B,
+    with the parameters of gr-satellites' CCSDS descrambler."""
     bits = np.unpackbits(codewords, axis=1)
     return stream(bits.ravel(), digital.additive_scrambler_bb(
         0xA9, 0xFF, 7, count=bits.shape[1], bits_per_byte=1)).reshape(bits.shape)
 
 
 def convolutional(bits):
-    """Returns the bits from gr-fec's encoder, with G2 inverted."""
+    """Encodes `bits` with gr-fec's encoder, and inverts the second output, G2."""
     encoder = fec.cc_encoder_make(len(bits), 7, 2, [79, -109], 0, fec.CC_STREAMING, False)
     return stream(bits, fec.extended_encoder(encoder, None, "11"))
 
 
 @unittest.skipIf(satellites is None, "gr-satellites is not installed")
 class qa_ccsds_encoders(unittest.TestCase):
-    def test_EncodedFrames_EqualOwnAndDecode(self):
+    def test_FramesOfOtherEncoders_EqualOwnAndAreDecoded(self):
         for name, dual in (("ccsds-223", True), ("ccsds-223-conventional", False)):
             for interleaving in (1, 2, 5, 8):
                 with self.subTest(name, interleaving=interleaving):

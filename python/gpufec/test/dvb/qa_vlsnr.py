@@ -37,8 +37,9 @@ def parameters_of(size, rate):
 
 
 def dtv_transmit(frame, code, modulation, k, frames, plframes=False):
-    """Sends packets with gr-dtv's transmitter. Returns the packets, the bits after its BCH encoder,
-    a row per frame, and the symbols of XFECFRAMEs or PLFRAMEs."""
+    """Sends random packets with gr-dtv's transmitter, as at least `frames` frames. Returns the
+    packets, the output bits of the BCH encoder, one frame per row, and the symbols of XFECFRAMEs
+    or, with `plframes`, of PLFRAMEs."""
     packets = transport_packets((frames + 3) * k // (188 * 8) + 8)
     of = getattr(dtv, "FECFRAME_" + frame), getattr(dtv, code)
     modulation = getattr(dtv, "MOD_" + modulation)
@@ -72,7 +73,8 @@ def pi2_bpsk(bits, spreading=1):
 
 
 def transmit(size, rate, frames, seed):
-    """Returns packed random messages and their symbols from ldpc_encoder and pi2_bpsk()."""
+    """Returns `frames` packed random messages, and their symbols from ldpc_encoder and
+    pi2_bpsk()."""
     (k,) = [m[6] for m in MODCODS if m[:2] == (size, rate)]
     bits = qa_support.random_bits(frames * k, seed)
     coded, _ = qa_support.run(qa_support.vector_source(bits), gpufec.ldpc_encoder(
@@ -134,7 +136,7 @@ class qa_vlsnr(unittest.TestCase):
 
     def test_PlframesOfGrDtv_HaveLengthsOfStandardAndGivePackets(self):
         """PLFRAMEs have the lengths of the standard's two sets of VL-SNR frames. After removal of
-        headers, pilots and scrambling, the receiver decodes them to packets."""
+        headers, pilots and scrambling, the receiver decodes the frames to packets."""
         for size, rate, frame, code, modulation, count, k, es_n0 in (
                 MODCODS[0], MODCODS[1], MODCODS[4], MODCODS[6]):
             with self.subTest(size=size, rate=rate):
@@ -161,7 +163,6 @@ class qa_vlsnr(unittest.TestCase):
                 self.assertLess(np.abs(np.concatenate(ours) - symbols[:2 * count]).max(), 1e-6)
 
     def test_CodeTags_SelectTheModcod(self):
-        """Tags select among all MODCODs of VL-SNR frames."""
         code = lambda size, rate, name: pmt.to_pmt(
             {"frame_size": "vl-snr " + size, "rate": rate, "constellation": name})
         received, tags, sent, at = [], [], [], 0
@@ -179,7 +180,7 @@ class qa_vlsnr(unittest.TestCase):
 
     def test_SetCodeTagsAndLlrs_ApplyToVlsnrFrames(self):
         """set_code() selects another rate of the frame size, a tag moves to the message bit of its
-        symbol, and output LLRs have scale and sign."""
+        symbol, and output LLRs have the requested scale and sign."""
         message, symbols = transmit("short sf2", "11/45", 2, 1)
         received = noisy(symbols.ravel(), -6, 1)
         decoder = gpufec.gpu_ldpc_dvbs2(soft_input="symbols", backend="cpu", packed_output=False,
@@ -217,7 +218,7 @@ class qa_vlsnr(unittest.TestCase):
         for good in (0, 1, 3, 5):
             self.assertTrue(np.array_equal(items[good], message[good]), good)
         self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_valid")],
-                         [True, True, True, True, False, True]) # zeros are a codeword
+                         [True, True, True, True, False, True]) # a frame of zeros is a codeword
 
     def test_SymbolsOnDevice_DecodeAsOnCpu(self):
         _, symbols = transmit("short", "4/15", 8, 4)

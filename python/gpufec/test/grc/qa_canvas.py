@@ -6,7 +6,8 @@
 """Computes the positions and sizes of blocks on GNU Radio Companion's canvas, without a display.
 
 The sizes follow from the text that GNU Radio Companion writes on a block in its default font,
-DejaVu Sans at 96 dots per inch."""
+DejaVu Sans at 96 dots per inch.
+"""
 
 import numbers
 import os
@@ -36,7 +37,7 @@ TITLE, LABEL, VALUE, TEXT = pen(8, True), pen(7.5, True), pen(7.5), pen(8)
 
 
 def number(value):
-    """Formats a number as GNU Radio Companion does: 300e3 becomes 300k."""
+    """Formats `value` as GNU Radio Companion does: 300e3 becomes 300k."""
     if isinstance(value, complex):
         return f"{value.real:g}{value.imag:+g}j"
     for scale, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"),
@@ -57,7 +58,7 @@ def shortened(text, most, kind):
 
 
 def written(param):
-    """Returns the text that a block shows for a parameter's value."""
+    """Returns the text that a block shows for the value of `param`."""
     value, result, most = param.get_value(), param.get_evaluated(), max(27 - len(param.name), 3)
     if value in param.options:
         return param.options[value]
@@ -106,7 +107,7 @@ def block_size(block):
 
 
 class box:
-    """A rectangle on the canvas with its block or comment."""
+    """A rectangle on the canvas, and the name of the block or comment in it."""
 
     def __init__(self, what, left, top, right, bottom):
         self.what, self.left, self.top, self.right, self.bottom = what, left, top, right, bottom

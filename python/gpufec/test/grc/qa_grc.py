@@ -44,8 +44,8 @@ def custom(**parameters):
 
 
 def cases(codes, decoders):
-    """Returns pairs of a block and its parameters. Each element of `codes` gives a pair for the
-    encoder and one for the decoder; each element of `decoders` gives one for the decoder only."""
+    """Returns pairs of a block and its parameters. Each element of `codes` makes a pair for the
+    encoder and a pair for the decoder; each element of `decoders` makes a pair for the decoder."""
     return [(DECODER, p) for p in codes + decoders] + [(ENCODER, p) for p in codes]
 
 
@@ -132,7 +132,7 @@ class qa_grc(qa_grc_case.grc_case):
                 self.assertIn(f"Positive is bit {bit} (", label)
 
     def label_of(self, preset):
-        """Returns the option label of a preset, for example "DVB-S/T 3/4: K=7, 171 133, punctured
+        """Returns the option label of `preset`, for example "DVB-S/T 3/4: K=7, 171 133, punctured
         101,110"."""
         parts = [f"K={preset.constraint_length}, " + " ".join(
             f"{'-' * (p < 0)}{abs(p):o}" for p in preset.polynomials)]
@@ -205,7 +205,7 @@ class qa_grc(qa_grc_case.grc_case):
                 continue
             with self.subTest(key, field=field["id"]):
                 if field["id"] == "frame_bits" and "channel" not in key:
-                    self.assertIn("streaming", field["hide"]) # hidden where it must be 0
+                    self.assertIn("streaming", field["hide"]) # hidden if it must be 0
                     continue
                 self.assertIn(default, field["options"])
                 label = field["option_labels"][field["options"].index(default)]
@@ -246,7 +246,6 @@ class qa_grc(qa_grc_case.grc_case):
                     self.run_generated(graph)
 
     def test_GeneratedCall_NamesEveryParameter(self):
-        """The generated constructor call names every parameter of the block."""
         for key, block_class in ((DECODER, gpufec.gpu_viterbi_pbvd),
                                  (ENCODER, gpufec.conv_encoder)):
             _, block = self.graph(key)
@@ -263,7 +262,8 @@ class qa_grc(qa_grc_case.grc_case):
             self.assertEqual(called, set(re.findall(r"(\w+): [^:]+ = ", signature)))
 
     def arguments(self, block):
-        """Returns the keyword arguments of a block's generated constructor call, as source text."""
+        """Returns the keyword arguments, as source text, in the constructor call that is generated
+        for `block`."""
         call = ast.parse(block.templates.render("make").strip(), mode="eval").body
         self.assertEqual(ast.unparse(call.func), block.key.replace("gpufec_", "gpufec.", 1))
         self.assertEqual(call.args, [])
@@ -342,7 +342,7 @@ class qa_grc(qa_grc_case.grc_case):
                 count += 1
         self.assertGreater(count, 12)
 
-    def test_Bounds_AreThoseOfEveryBlock(self):
+    def test_SharedFields_AreValidUpToTheirBounds(self):
         """Fields that several blocks share are valid at their bounds, and invalid beyond."""
         bounds = {"slots": ("1 16", "0 17"), "threads": ("1 256", "0 257"), "batch": ("0", "-1"),
                   "max_latency_ms": ("0", "-1 float('inf')"), "device": ("0", "-1"),
@@ -365,7 +365,7 @@ class qa_grc(qa_grc_case.grc_case):
                 block.params[field].set_value(before)
         self.assertGreater(count, 80)
 
-    def test_FrameItems_CountWithLengthTagsOnly(self):
+    def test_FrameItemsInStreamMode_BecomeZero(self):
         for mode, expected in (("framed", "210"), ("stream", "0")):
             _, block = self.sync_graph({}, mode=mode, frame_items="210")
             self.assertEqual(self.arguments(block)["frame_items"], expected)
@@ -497,8 +497,9 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertEqual(block.params["device"].hide, "all")
 
     def sync_graph(self, code, **decoder):
-        """Returns a flowgraph that encodes zeros, sends them over a BSID channel and decodes them,
-        and its decoder block. `code` and `decoder` are fields of the blocks."""
+        """Returns a flowgraph that encodes zeros, sends the codewords over a BSID channel and
+        decodes the received bits, and the decoder block. `code` and `decoder` are fields of the
+        blocks."""
         graph = self.platform.make_flow_graph()
         graph.options_block.params["id"].set_value("qa_generated")
         graph.options_block.params["generate_options"].set_value("no_gui")
@@ -588,7 +589,7 @@ class qa_grc(qa_grc_case.grc_case):
                 self.assertFalse(graph.is_valid())
                 self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
                 encoder, = [b for b in graph.blocks if b.key == "gpufec_sync_encoder"]
-                if code and not decoder: # the encoder has the wrong field too
+                if code and not decoder: # the field of the encoder is wrong too
                     self.assertRegex("\n".join(encoder.get_error_messages()), "Assertion")
 
     def test_CallbacksAndParametersOfSync_AreThoseOfBlock(self):

@@ -41,7 +41,8 @@ class grc_case(unittest.TestCase):
         cls.platform.build_library([DEFINITIONS, *theirs, *cls.more_definitions])
 
     def graph(self, key, **parameters):
-        """Returns a flowgraph with the block between a source and a sink, and the block."""
+        """Returns a flowgraph in which the block with the id `key` is between a source and a sink,
+        and that block."""
         graph = self.platform.make_flow_graph()
         graph.options_block.params["id"].set_value("qa_generated")
         graph.options_block.params["generate_options"].set_value("no_gui")
@@ -67,7 +68,7 @@ class grc_case(unittest.TestCase):
         return graph, block
 
     def generated(self, graph):
-        """Returns the Python code that GNU Radio Companion generates."""
+        """Returns the Python code that GNU Radio Companion generates from `graph`."""
         with tempfile.TemporaryDirectory() as folder:
             generator = self.platform.Generator(graph, folder)
             generator.write()

@@ -3,8 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""Tests the CCSDS blocks in GNU Radio Companion: they are valid for the parameters that the library
-accepts, and red for those that it refuses."""
+"""Tests the CCSDS blocks in GNU Radio Companion: a block is valid if the library accepts its
+parameters, and invalid (red) if the library refuses them."""
 
 from gnuradio import gpufec
 

@@ -40,7 +40,7 @@ WRONG_LDPC_DECODERS = [
     (dict(soft_input="symbols", standard="dvbs2x", frame_size="medium", rate="1/3"),
      "Soft input: symbols only with DVB-S2 or S2X .except medium frames.,"),
     (dict(soft_input="symbols", standard="dvbs2x", frame_size="vl-snr short", rate="1/3"),
-     "Constellation: with one of the following rates in DVB-S2X vl-snr short"),
+     "Constellation: one that has this rate, as listed here, in DVB-S2X vl-snr short"),
     (dict(soft_input="symbols", punctured="[0]"), "Soft input: .*without punctured"),
     (dict(output="bbframe", standard="wifi", frame_size="648"), "Output: BBFRAMEs only with"),
     (dict(output="bbframe", standard="dvbs2x", frame_size="medium", rate="1/3"),
@@ -70,7 +70,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                       dict(soft_input="symbols", constellation="pi/2-bpsk", standard="dvbs2x",
                            frame_size="vl-snr short", rate="4/15"),
                       dict(output="bbframe", frame_size="NORMAL"),
-                      dict(constellation="no_variable"), # not used for LLR input
+                      dict(constellation="no_variable"), # LLR input does not use the constellation
                       dict(standard="file", code_file="some.alist", rate="no_variable")):
             graph, block = self.graph(LDPC_DECODER, **right)
             with self.subTest(**right):
@@ -87,8 +87,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
 
     def checker(self, key, **parameters):
-        """Returns a function that sets fields of the block, and returns whether the block is then
-        invalid (red)."""
+        """Returns a function that sets fields of the block with the id `key`, and returns whether
+        the block is then invalid (red)."""
         graph = self.platform.make_flow_graph()
         block = graph.new_block(key)
         for name, value in parameters.items():
@@ -184,8 +184,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                                          lock_presets=[name], backend="cpu"), red)
 
     def test_OptionsOfPpdus_AreRedWithTheWordsOfTheBlock(self):
-        """Invalid options of Wi-Fi PPDUs show the words of the block's exception, and frame_size,
-        which has no effect on PPDUs, is not checked."""
+        """For invalid options of Wi-Fi PPDUs, the error message has the words of the block's
+        exception. frame_size, which has no effect on PPDUs, is not checked."""
         ppdu = dict(psdu_bytes=100, symbol_bits=104, stbc="True")
         both = [{}, dict(symbol_bits=0), dict(psdu_bytes=0), dict(psdu_bytes=-1),
                 dict(psdu_bytes=65536), dict(symbol_bits=-1), dict(symbol_bits=65536),
@@ -218,7 +218,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                                             for w in words), (words, str(error)))
 
     def test_OptionsOfPpdus_HaveNoEffectOnOtherStandards(self):
-        """Other standards hide the fields of PPDUs. Their values are neither checked nor used."""
+        """With other standards, the fields of PPDUs are hidden, and their values are neither
+        checked nor used."""
         for key in LDPC_DECODER, "gpufec_ldpc_encoder":
             graph, block = self.graph(key, psdu_bytes="100", symbol_bits="-1", stbc="True")
             with self.subTest(key):
@@ -299,7 +300,6 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertEqual(text, made["with_codes"](text))
 
     def test_ReceiverModcods_AreRedExactlyWhereDecoderRaises(self):
-        """dvbs2_fec_receiver is invalid (red) exactly for the MODCODs that the decoder refuses."""
         drawn = self.platform.blocks["gpufec_dvbs2_fec_receiver"]
         options = {p["id"]: p.get("options") for p in drawn.parameters_data}
         checks = [c for c in drawn.asserts if re.match("'(Frame size|Rate|Constellation):", c)]

@@ -35,10 +35,10 @@ TYPOS = [
     (gpufec.gpu_viterbi_pbvd, (), dict(packed_outptu=False), "packed_output?"),
     (gpufec.gpu_viterbi_pbvd, (), dict(threads=2.0), "threads is 2.0: allowed are integers"),
     (gpufec.conv_encoder, (), dict(framebits=100), "frame_bits?"),
-    (gpufec.gpu_ldpc_dvbs2, (), dict(rate=0.5), 'rate is 0.5: allowed are strings, as "1/2"'),
-    (gpufec.gpu_ldpc_dvbs2, (), dict(rate=0.75), 'rate is 0.75: allowed are strings, as "3/4"'),
+    (gpufec.gpu_ldpc_dvbs2, (), dict(rate=0.5), 'rate is 0.5: allowed are strings, such as "1/2"'),
+    (gpufec.gpu_ldpc_dvbs2, (), dict(rate=0.75), 'rate is 0.75: allowed are strings, such as "3/4"'),
     (gpufec.gpu_ldpc_dvbs2, (), dict(rate="0.5"), 'rate is "0.5": 1/2?'),
-    (gpufec.gpu_ldpc_dvbs2, (), dict(frame_size=64800), 'frame_size is 64800: allowed are strings, as "normal"'),
+    (gpufec.gpu_ldpc_dvbs2, (), dict(frame_size=64800), 'frame_size is 64800: allowed are strings, such as "normal"'),
     (gpufec.gpu_ldpc_dvbs2, (), dict(standard="dvbs-2s"), "dvbs2x"),
     (gpufec.gpu_ldpc_dvbs2, (), dict(max_iter=50), "max_iterations?"),
     (gpufec.gpu_ldpc_dvbs2, (), dict(modcod="QPSK 1/2"), "rate?"),
@@ -50,7 +50,7 @@ TYPOS = [
     (gpufec.dvbs2_fec_receiver, (), dict(constelation="8psk"), "constellation?"),
     (gpufec.gpu_sync_map, (), {}, "missing a required argument: 'codebook'"),
     (gpufec.fec_viterbi_decoder, (), dict(framesize=100), "frame_size?"),
-    (gpufec.fec_ldpc_decoder, (), dict(rate=0.9), 'rate is 0.9: allowed are strings, as "9/10"'),
+    (gpufec.fec_ldpc_decoder, (), dict(rate=0.9), 'rate is 0.9: allowed are strings, such as "9/10"'),
     (gpufec.viterbi_decode, (VALUES,), dict(prest="ccsds"), "preset?"),
     (gpufec.viterbi_decode, (VALUES, "ccsds"), {}, 'preset="ccsds"?'),
     (gpufec.viterbi_decoder, (), dict(soft_input="int_16"), "int8"),
@@ -67,7 +67,7 @@ TYPOS = [
     (gpufec.gpu_ldpc_dvbs2, (), dict(soft_input="complex"), "symbols, symbols16 and symbols8"),
     (gpufec.dvbs2_fec_receiver, (), dict(soft_input="complex"), "symbols16 and symbols8"),
     (gpufec.dvbs_fec_receiver, (), dict(soft_input="complex"), "symbols16 and symbols8"),
-    (gpufec.dvbs_fec_receiver, (), dict(rate=0.75), 'rate is 0.75: allowed are strings, as "3/4"'),
+    (gpufec.dvbs_fec_receiver, (), dict(rate=0.75), 'rate is 0.75: allowed are strings, such as "3/4"'),
     (gpufec.dvbs_fec_receiver, (), dict(rate="4/5"), "auto, 1/2, 2/3, 3/4, 5/6 and 7/8"),
     (gpufec.dvbs_deframer, (), dict(length_tags=""), "length_tag?"),
     (gpufec.rs_decode, (VALUES.view(np.uint8),), dict(erasure=None), "erasures?"),
@@ -183,7 +183,7 @@ class qa_typos(unittest.TestCase):
         self.assertEqual(gpufec.gpu_viterbi_pbvd(7, [0o171, 0o133]).batch() > 0, True)
         self.assertTrue(gpufec.gpu_viterbi_pbvd.__init__.__doc__.startswith("__init__(self"))
 
-    def test_UnpackedBitsInPackedArgument_GiveWarning(self):
+    def test_UnpackedBitsInPackedArgument_CauseWarning(self):
         bits = gpufec.random_bits(32400)
         counter = np.zeros(4050, np.uint8)
         counter[-1] = 1

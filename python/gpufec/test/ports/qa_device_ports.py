@@ -4,10 +4,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests ports in device memory: the same output and tags as ports in host memory, and errors.
+"""Tests that ports in device memory have the output and the tags of ports in host memory, and that
+impossible options are refused.
 
 The scheduler inserts the copies between the host's blocks and these ports. Without gr-cuda, the
-library of the simulated devices has a test double of its buffer.
+library of the simulated devices has a test double of gr-cuda's buffer.
 """
 
 import os
@@ -34,7 +35,7 @@ def missing():
 
 
 def decode(block, source):
-    """Runs a flowgraph. Returns the output and the sorted tags."""
+    """Runs `source` and `block` in a flowgraph. Returns the output and the sorted tags."""
     graph = gr.top_block()
     sink = (blocks.vector_sink_f if block.output_signature().sizeof_stream_item(0) == 4
             else blocks.vector_sink_b)()
@@ -63,7 +64,8 @@ def numbers(count, apart, key="number"):
 @unittest.skipIf(missing(), missing())
 class qa_device_ports(unittest.TestCase):
     def compare(self, make, source, **parameters):
-        """Compares both kinds of device ports with host ports on the same device."""
+        """Checks that io "device_in" and io "device" have the output and the tags of io "host" on
+        the same device. `make` returns the block, and `source` returns its source."""
         expected, tags = decode(make(backend="cuda", **parameters), source())
         self.assertGreater(len(expected), 0)
         for io in "device_in", "device":
@@ -180,7 +182,7 @@ class qa_device_ports(unittest.TestCase):
                              codebook=SMALL_BOOK, output=output, p_insert=0.02, p_delete=0.02,
                              **SMALL)
 
-    def test_StreamThatEndsInAFrame_GivesItsWholeFrames(self):
+    def test_StreamThatEndsInAFrame_YieldsItsWholeFrames(self):
         values = llrs(5)[:-100]
         self.compare(gpufec.gpu_ldpc_dvbs2, lambda: support.vector_source(values),
                      frame_size="short", rate="8/9")
@@ -191,8 +193,9 @@ class qa_device_ports(unittest.TestCase):
                      frame_size="short", rate="8/9", batch=1)
 
     def held_output(self, block, source, items):
-        """Returns a source, a flowgraph and its sink. The block that reads the output consumes
-        no items until that source sends items to its other input."""
+        """Returns a source of zeros, a flowgraph and its sink. In the flowgraph, the output of
+        `block` is combined with the zeros, so it is consumed only when the source of zeros may send
+        items."""
         zeros = support.array_source(np.zeros(items, np.uint8), held=True)
         zeros.limit = 0
         graph, xor, sink = gr.top_block(), blocks.xor_bb(), blocks.vector_sink_b()
@@ -241,9 +244,8 @@ class qa_device_ports(unittest.TestCase):
         self.assertEqual(first[1], second[1])
 
     def test_LockAndUnlock_KeepConsumedItems(self):
-        """lock() and unlock() keep the items that the block has consumed. GNU Radio loses only
-        items that are in buffers at that time, so the source waits until its items are
-        consumed."""
+        """lock() and unlock() keep the items that the block has consumed. lock() loses the items
+        that are in buffers, so the source waits until its items are consumed."""
         values = llrs(40)
         expected, _ = decode(gpufec.gpu_ldpc_dvbs2(frame_size="short", rate="8/9", backend="cpu"),
                              support.vector_source(values))
@@ -299,7 +301,7 @@ class qa_device_ports(unittest.TestCase):
         self.assertTrue(any("decoding ends because of an error: simulated device 0 failed" in line
                             for line in lines), lines)
 
-    def test_InputInAnotherFormat_GivesVerdict(self):
+    def test_InputInAnotherFormat_CausesVerdict(self):
         """The verdict is based on the first items although they are in device memory."""
         coded = support.encode(support.random_bits(300000, 1))
         values = support.soft_values(coded, "uint8", 0.5, 1)
@@ -327,8 +329,7 @@ class qa_device_ports(unittest.TestCase):
         graph.wait()
         self.assertEqual(len(sink.data()), 8 * 1800)
 
-    def test_TwoBlocksInARow_ShareABuffer(self):
-        """Output in device memory is the input of the next block."""
+    def test_TwoBlocksInSeries_ShareABuffer(self):
         values = llrs(20)
 
         def chain(**parameters):

@@ -23,8 +23,8 @@ from qa_sync_map_case import (KEY, SMALL, SMALL_BOOK, decoder, encode, framed_so
 class qa_sync_map(unittest.TestCase):
 
     def chain(self, mode, p, frames, book, code, **parameters):
-        """Sends random symbols over the channel. Returns the sent symbols, the decoded symbols and
-        the tags."""
+        """Sends random symbols of `frames` frames over a channel whose insertions and deletions
+        have probability `p` each. Returns the sent symbols, the decoded symbols and the tags."""
         sent = random_symbols(frames * code["frame_symbols"], code["q"], 7)
         frame_bits = code["n"] * code["frame_symbols"] if mode == "framed" else 0
         channel = gpufec.channel_bsid(p, p, 0.0, frame_bits=frame_bits, seed=3)
@@ -126,7 +126,7 @@ class qa_sync_map(unittest.TestCase):
                      decoder(1e-3, book, code), dtype=np.int16)
         np.testing.assert_array_equal(out, symbols)
 
-    def test_FormsPrecisionsAndFormats_GiveSamePosteriors(self):
+    def test_FormsPrecisionsAndFormats_YieldSamePosteriors(self):
         _, frames = small_frames(30, 0.03)
         out, _ = run(framed_source(frames), decoder(0.03, output="posteriors",
                                                     precision="double"), dtype=np.float32)
@@ -162,11 +162,11 @@ class qa_sync_map(unittest.TestCase):
                 self.assertGreater(np.abs(posteriors(**corridor, **more) - exact).max(),
                                    0.01)
         if not support.SIMULATED:
-            with self.assertRaises(RuntimeError): # receiver "lattice" is only for the CPU
+            with self.assertRaises(RuntimeError): # only the CPU supports receiver "lattice"
                 gpufec.gpu_sync_map(SMALL_BOOK, **SMALL, backend="cuda", form="corridor",
                                     receiver="lattice")
 
-    def test_BoundaryPriors_GiveWeightedMean(self):
+    def test_BoundaryPriors_YieldWeightedMean(self):
         """With priors of the drifts at frame boundaries, the posteriors are the weighted mean of
         the posteriors for each drift."""
         _, frames = small_frames(20, 0.05)
@@ -193,7 +193,7 @@ class qa_sync_map(unittest.TestCase):
         np.testing.assert_allclose(weight, weights, rtol=1e-6)
 
         L = weights = 0
-        alike = [np.resize(f, 31) for f in frames] # 31 items: drifts up to 1
+        alike = [np.resize(f, 31) for f in frames] # 31 items suffice for drifts up to 1
         for drift, p in zip((-1, 0, 1), end):
             part, weight = weighted([f[:30 + drift] for f in alike])
             # `part` has only the items up to the end that the drift implies.
@@ -319,7 +319,7 @@ class qa_sync_map(unittest.TestCase):
                 out, _ = run(framed_source(frames), decoder(book=book))
                 np.testing.assert_array_equal(out, expected)
 
-    def test_NamesDefaultsAndDocstrings_AreAsExpected(self):
+    def test_Bindings_HaveExpectedNamesDefaultsAndDocstrings(self):
         decoder_defaults = dict(
             q=32, n=10, frame_symbols=210, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0,
             mode="framed", length_tag="packet_len", soft_input="hard", output="symbols",

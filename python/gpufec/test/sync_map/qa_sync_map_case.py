@@ -40,8 +40,8 @@ class sink(gr.sync_block):
 
 
 def run(first, *chain, dtype=np.uint8, priors=None):
-    """Runs a chain of blocks until its source ends. Priors go to the second input of the last
-    block. Returns the chain's output items and tags."""
+    """Runs the blocks `first` and `chain` in series until the source ends. `priors` is an array for
+    the second input of the last block. Returns the chain's output items and tags."""
     end = sink(dtype)
     graph = gr.top_block()
     graph.connect(first, *chain, end)
@@ -56,7 +56,7 @@ def values(tags, key):
 
 
 def encode(symbols, book=SMALL_BOOK, code=SMALL):
-    """Encodes symbols by looking up their words. Returns one bit per byte."""
+    """Encodes `symbols` by looking up their words in `book`. Returns one bit per byte."""
     index = np.arange(len(symbols)) % code["frame_symbols"]
     return book.reshape(code["frame_symbols"], code["q"], code["n"])[index, symbols].ravel()
 
@@ -71,7 +71,7 @@ def framed_source(frames, extra=()):
 
 def tagged_source(items, tags):
     if items.dtype in (np.uint8, np.float32):
-        return support.vector_source(items, tags) # faster with many tags
+        return support.vector_source(items, tags) # this source is faster with many tags
     return support.array_source(items, tags=tags)
 
 
@@ -81,8 +81,8 @@ def decoder(p=0.02, book=SMALL_BOOK, code=SMALL, backend="cpu", **parameters):
 
 
 def small_frames(count, p=0.02, seed=1):
-    """Returns random symbols, and a list with the received bits of each frame. Insertions and
-    deletions have probability p each."""
+    """Returns random symbols, and a list with the received bits of each of `count` frames.
+    Insertions and deletions have probability `p` each."""
     symbols = random_symbols(5 * count, 4, seed)
     rng = np.random.default_rng(seed + 1)
     frames = []

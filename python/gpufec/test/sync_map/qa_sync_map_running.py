@@ -20,7 +20,7 @@ PATIENCE = 120.0 # seconds to wait for a condition, enough for a busy machine
 
 
 def wait_until(condition):
-    """Waits until a condition is true, or PATIENCE has elapsed. The caller must check the
+    """Waits until `condition()` is true, or PATIENCE has elapsed. The caller must check the
     condition."""
     end = time.monotonic() + PATIENCE
     while not condition() and time.monotonic() < end:
@@ -29,7 +29,7 @@ def wait_until(condition):
 
 class qa_sync_map_running(unittest.TestCase):
 
-    def test_SeveralDevices_GiveSameSymbols(self):
+    def test_SeveralDevices_YieldSameSymbols(self):
         if support.cuda_missing():
             self.skipTest(support.cuda_missing())
         _, frames = small_frames(60)
@@ -59,7 +59,7 @@ class qa_sync_map_running(unittest.TestCase):
         """With frame_items, frames decode like tagged frames, even with few output items per call.
         Length tags then have no effect on the frames, and the block copies them like other tags."""
         _, frames = small_frames(60)
-        frames = [np.resize(f, 32) for f in frames] # repeats or cuts frames to 32 items
+        frames = [np.resize(f, 32) for f in frames] # makes all frames 32 items long
         prior = dict(end_first=-3, end_prior=[1.0] * 8)
         items = np.concatenate(frames)
         for backend in ("cpu", "auto"):
@@ -166,7 +166,7 @@ class qa_sync_map_running(unittest.TestCase):
                             for k in kept]
                 np.testing.assert_array_equal(out, np.concatenate(expected or [[]]))
 
-    def test_InputInChunks_GivesSameSymbols(self):
+    def test_InputInChunks_YieldsSameSymbols(self):
         _, frames = small_frames(100)
         expected, _ = run(framed_source(frames), decoder(batch=7))
         tags = [(int(o), pmt.mp(KEY), pmt.from_long(len(f))) for o, f in
@@ -207,8 +207,8 @@ class qa_sync_map_running(unittest.TestCase):
         np.testing.assert_array_equal(run(framed_source(frames), block)[0], plain)
 
     def test_LockInsideAFrame_LosesNoConsumedItem(self):
-        """lock() loses only items in the buffers around the block, which the test first lets run
-        empty. The block retains the items inside it."""
+        """lock() loses only items in the buffers around the block, so the test first waits until
+        these buffers are empty. The block keeps the items that it has consumed."""
         for mode in ("framed", "stream"):
             symbols, frames = small_frames(40, 0.0)
             items = np.concatenate(frames)
@@ -227,7 +227,7 @@ class qa_sync_map_running(unittest.TestCase):
                 self.assertEqual(block.nitems_read(0), limit - before)
                 if mode == "framed": # because of max_latency_ms, all complete frames arrive
                     wait_until(lambda: len(end.data()) >= limit // 30 * 5)
-                time.sleep(0.1) # lets the scheduler move items
+                time.sleep(0.1) # the scheduler moves items in this time
                 wait_until(lambda: len(end.data()) - came == block.nitems_written(0))
                 came = len(end.data())
                 graph.lock()

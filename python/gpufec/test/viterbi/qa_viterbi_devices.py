@@ -186,7 +186,7 @@ class qa_viterbi_devices(unittest.TestCase):
 
     def test_OutputInPlace_IsCopiedOnlyWithSmallRing(self):
         """The device writes to the ring, and wraps around its end many times. If the ring is too
-        small, the block copies the output and logs this."""
+        small, the block copies the output and logs the reason."""
         items = support.soft_values(support.encode(support.random_bits(400000, 3)),
                                     sigma=0.7, seed=3)
         expected, _ = support.decode(items, decode_length=D, overlap=L)
@@ -204,8 +204,8 @@ class qa_viterbi_devices(unittest.TestCase):
             self.assertEqual(logged, copied, lines)
 
     def test_StopDuringOutputInPlace_LeavesNoBytesForNextRun(self):
-        """If a run is stopped while the device writes to the ring, the bytes that it has output
-        are correct, and the next run outputs none of its bytes."""
+        """If a run is stopped while the device writes to the ring, the bytes that the run has
+        output are correct, and the next run outputs no bytes of the stopped run."""
         expected, _ = support.decode(self.items, **self.small)
         decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", **self.small)
         for _ in range(3):
@@ -240,7 +240,7 @@ class qa_viterbi_devices(unittest.TestCase):
         np.testing.assert_array_equal(output, decode("cpu"))
         self.assertFalse(any("is copied" in line for line in lines), lines)
 
-    def test_SeveralDevices_GiveSameBits(self):
+    def test_SeveralDevices_YieldSameBits(self):
         count = device_count()
         expected, _ = support.decode(self.items, **self.small)
         for devices in ([0], list(range(count)), [count - 1, 0], [0] * 3):

@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests gpu_viterbi_pbvd with frames: numbers of bits and their values, for every termination."""
+"""Tests the number and the values of the bits that gpu_viterbi_pbvd outputs for frames of every
+termination."""
 
 import unittest
 
@@ -84,7 +85,7 @@ class qa_viterbi_frames(unittest.TestCase):
                 self.check(support.random_bits(200 * 4, 3), 200, soft_input, cut,
                            termination="terminated", batch=2)
 
-    def test_LessThanAFrame_GivesNoOutput(self):
+    def test_LessThanAFrame_YieldsNoOutput(self):
         for termination in TERMINATIONS:
             for length in (0, 1, 127):
                 output, _ = support.decode(np.ones(length, np.int8), frame_bits=64,
@@ -95,7 +96,7 @@ class qa_viterbi_frames(unittest.TestCase):
         frame_bits = 100003
         self.check(support.random_bits(2 * frame_bits, 4), frame_bits)
 
-    def test_ChunksAndBatches_GiveSameOutput(self):
+    def test_ChunksAndBatches_YieldSameOutput(self):
         frame_bits = 250
         bits = support.random_bits(frame_bits * 20, 5)
         for termination in TERMINATIONS:

@@ -31,7 +31,7 @@ def decoder(**parameters):
 
 
 def run(items, block, tags=()):
-    """Runs a block on items. Returns its output items, tags, and the messages at its port
+    """Runs `block` on `items`. Returns its output items, its tags, and the messages at its port
     status."""
     sink, messages = blocks.vector_sink_b(), blocks.message_debug()
     graph = gr.top_block()
@@ -114,8 +114,8 @@ class qa_viterbi_lock(unittest.TestCase):
             self.assertIsNotNone(found(bits, output))
 
     def test_FramesAtAnyOffset_AreFound(self):
-        """The decoder locks to terminated frames that begin at any value of the input. It finds the
-        sign of the values by the zero tails of the frames."""
+        """The decoder locks to terminated frames that begin at any value of the input. The zero
+        tails of the frames determine the sign of the values."""
         frame_bits, frames = 189, 100
         code = support.code_of(gpufec.find_conv_preset("gsm"))
         bits = support.random_bits(frame_bits * frames, 17)
@@ -206,7 +206,7 @@ class qa_viterbi_lock(unittest.TestCase):
         self.assertGreaterEqual(len(output) * 2 + block.dropped(),
                                 len(items) - 1000 * (1 + len(tagged)))
 
-    def test_NoiseAndConstants_GiveNoLock(self):
+    def test_NoiseAndConstants_YieldNoLock(self):
         rng = np.random.default_rng(13)
         for items in (np.clip(rng.normal(0, 1, 300000) * 32, -127, 127).astype(np.int8),
                       np.full(300000, 17, np.int8), np.zeros(300000, np.int8)):
@@ -271,7 +271,6 @@ class qa_viterbi_lock(unittest.TestCase):
                 decoder(**parameters)
 
     def test_OutputOfGrDtvCoder_IsDecoded(self):
-        """The output of gr-dtv's inner coder, an independent implementation, is decoded."""
         rates = dtv.C1_2, dtv.C2_3, dtv.C3_4, dtv.C5_6, dtv.C7_8
         rng = np.random.default_rng(16)
         data = rng.integers(0, 256, 1512 * 2 * 7).astype(np.uint8)

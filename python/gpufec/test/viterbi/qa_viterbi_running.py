@@ -16,7 +16,7 @@ from gnuradio import blocks, gpufec, gr
 
 import qa_support as support
 
-PATIENCE = 20.0 # seconds to wait for a condition
+PATIENCE = 20.0 # longest time in s to wait for a condition
 
 
 class gated_source(gr.sync_block):
@@ -68,7 +68,7 @@ class qa_viterbi_running(unittest.TestCase):
         self.bits = support.random_bits(20000, 1)
         self.items = support.soft_values(support.encode(self.bits))
 
-    def test_RepeatedRuns_GiveSameOutput(self):
+    def test_RepeatedRuns_YieldSameOutput(self):
         source = support.vector_source(self.items)
         sink = blocks.vector_sink_b()
         graph = gr.top_block()
@@ -101,8 +101,8 @@ class qa_viterbi_running(unittest.TestCase):
             np.testing.assert_array_equal(output, expected)
 
     def test_LockAndUnlock_LoseNoConsumedItem(self):
-        """lock() loses only items in the buffers around the block, which the test first lets run
-        empty. The block retains the items inside it."""
+        """lock() loses only items in the buffers around the block, so the test first waits until
+        these buffers are empty. The block keeps the items that it has consumed."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=2, max_latency_ms=5,
@@ -240,8 +240,8 @@ class qa_viterbi_running(unittest.TestCase):
         np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
 
     def test_NewSoftScale_ChangesOutput(self):
-        """set_soft_scale() takes effect: with a tiny scale all values become erasures, with the old
-        scale bits are correct again."""
+        """After set_soft_scale() with a tiny scale all values are erasures; after the return to the
+        old scale the bits are correct."""
         values = support.soft_values(support.encode(self.bits), "float")
         source = gated_source(values)
         sink = blocks.vector_sink_b()

@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests gpu_viterbi_pbvd with streams: numbers of bits and their values, for input in chunks of any
-size, in all input formats."""
+"""Tests the number and the values of the bits that gpu_viterbi_pbvd outputs for streams, with input
+in chunks of any size and in every format."""
 
 import unittest
 
@@ -28,8 +28,8 @@ def stages_of(values, puncturing="", outputs=2):
 
 class qa_viterbi_stream(unittest.TestCase):
     def check_counts(self, lengths, puncturing="", soft_input="int8", **parameters):
-        """Expects one bit per stage with a received value. All bits must be correct except the last
-        60, which lack the input after them."""
+        """Expects one bit per stage with a received value, for streams of each length in `lengths`.
+        All bits must be correct except the last 60, which lack the input after them."""
         bits = support.random_bits(max(lengths) + 10, 1)
         coded = support.encode(bits, puncturing=puncturing)
         for length in lengths:
@@ -50,27 +50,27 @@ class qa_viterbi_stream(unittest.TestCase):
                         self.assertEqual(len(output), count)
                     np.testing.assert_array_equal(output[:certain], bits[:certain])
 
-    def test_EveryLengthUpToThreeBatches_GivesAllBits(self):
+    def test_EveryLengthUpToThreeBatches_YieldsAllBits(self):
         self.check_counts(range(0, 3 * 64 + 3), decode_length=32, overlap=42, batch=1)
 
-    def test_LengthsAroundBatches_GiveAllBits(self):
+    def test_LengthsAroundBatches_YieldAllBits(self):
         self.check_counts([0, 1, 2, 3, 5, 127, 128, 251, 254, 255, 256, 257, 258, 339, 340,
                            341, 509, 512, 521, 640, 641, 643, 768, 769], **SMALL)
 
-    def test_PuncturedLengths_GiveAllBits(self):
+    def test_PuncturedLengths_YieldAllBits(self):
         self.check_counts(list(range(0, 12)) + [170, 171, 172, 173, 499, 511, 512, 513],
                           puncturing=PUNCTURED, **SMALL)
         self.check_counts(list(range(0, 17)) + [293, 439, 440, 441, 443],
                           puncturing=support.CCSDS_7_8, **SMALL)
 
-    def test_LengthsInEveryFormat_GiveAllBits(self):
+    def test_LengthsInEveryFormat_YieldAllBits(self):
         lengths = [0, 1, 2, 3, 4, 61, 255, 256, 257, 511, 512, 513, 769]
         for soft_input in ("float", "packed4", "uint8"):
             for puncturing in ("", PUNCTURED):
                 with self.subTest(soft_input, puncturing=puncturing):
                     self.check_counts(lengths, puncturing, soft_input, **SMALL)
 
-    def test_LengthsAroundDefaultBatch_GiveAllBits(self):
+    def test_LengthsAroundDefaultBatch_YieldAllBits(self):
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu")
         batch = 2 * decoder.batch() * decoder.decode_length()
         self.check_counts([batch - 1, batch, 2 * batch + 1, 3 * batch - 17])
@@ -85,7 +85,7 @@ class qa_viterbi_stream(unittest.TestCase):
                 self.assertEqual(len(output), len(bits))
                 np.testing.assert_array_equal(output[:3900], bits[:3900])
 
-    def test_ChunksAndBatches_GiveSameOutput(self):
+    def test_ChunksAndBatches_YieldSameOutput(self):
         bits = support.random_bits(6000, 3)
         coded = support.encode(bits, puncturing=PUNCTURED)
         items = support.soft_values(coded, sigma=0.8, seed=3)
@@ -164,7 +164,7 @@ class qa_viterbi_stream(unittest.TestCase):
                 self.assertEqual(decoder.relative_rate(), rate)
 
     def test_OutputOfGrFecEncoder_IsDecoded(self):
-        """The output of gr-fec's encoder is decoded; as in gr-fec, positive values mean bit 1."""
+        """In gr-fec, as in this module, a positive soft value means bit 1."""
         bits = support.random_bits(8000, 8)
         encoder = fec.cc_encoder_make(8000, 7, 2, [79, 109], 0, fec.CC_STREAMING, False)
         graph = gr.top_block()

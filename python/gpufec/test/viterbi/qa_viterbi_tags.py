@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests the tags of gpu_viterbi_pbvd: output items of input tags, converted lengths, and tags that
-the block adds."""
+"""Tests to which output items gpu_viterbi_pbvd moves tags, how the block converts lengths, and
+which tags the block adds."""
 
 import math
 import unittest

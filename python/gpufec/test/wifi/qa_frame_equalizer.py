@@ -24,7 +24,7 @@ try:
 except ImportError:
     ieee802_11 = None
 
-PSDU_BYTES, SYMBOL_BITS = 300, 96  # QPSK
+PSDU_BYTES, SYMBOL_BITS = 300, 96  # 96 bits per OFDM symbol: QPSK
 PPDU = dict(standard="wifi", rate="1/2", psdu_bytes=PSDU_BYTES, symbol_bits=SYMBOL_BITS)
 CARRIERS = [k for k in range(-26, 27) if k not in (-21, -7, 0, 7, 21)]
 PILOTS = {-21: 1, -7: 1, 7: 1, 21: -1}
@@ -35,7 +35,8 @@ LONG = ("++--++-+-++++++--++-+-++++", "+--++-+-+-----++--+-+-++++")
 
 
 def polarity(count):
-    """Returns the polarities of the pilots (17.3.5.10): bits of the scrambler x^7 + x^4 + 1."""
+    """Returns the polarities of the pilots of `count` symbols (17.3.5.10): bits of the scrambler
+    x^7 + x^4 + 1."""
     bits = [1] * 7
     for _ in range(count):
         bits.append(bits[-7] ^ bits[-4])
@@ -43,7 +44,8 @@ def polarity(count):
 
 
 def waveform(carriers):
-    """Returns 64 samples from a dictionary of carriers."""
+    """Returns 64 samples of an OFDM symbol; `carriers` maps the number of a carrier to its
+    value."""
     spectrum = np.zeros(64, complex)
     for k, value in carriers.items():
         spectrum[k] = value
@@ -57,7 +59,7 @@ def ofdm_symbol(values, polarity_of_pilots):
 
 
 def signal_field(symbols):
-    """Returns the SIGNAL field (17.3.4) of QPSK 1/2 for a number of OFDM symbols, as BPSK."""
+    """Returns the SIGNAL field (17.3.4), as BPSK, for QPSK 1/2 and `symbols` OFDM symbols."""
     length = (symbols * 48 - 22) // 8
     bits = [0, 1, 0, 1, 0] + [length >> i & 1 for i in range(12)]
     bits = np.array(bits + [sum(bits) % 2] + 6 * [0], np.uint8)

@@ -25,7 +25,7 @@ FORMATS = [(100, 104, "1/2", False), (1500, 104, "1/2", False), (1, 600, "5/6", 
 
 
 def encoded(payload, symbol_bits, rate, stbc):
-    """Encodes a payload by the steps of the standard, without wifi_ppdu. Returns the coded bits,
+    """Encodes `payload` by the steps of the standard, without wifi_ppdu. Returns the coded bits,
     and the numbers of shortened, punctured and repeated bits and of codewords."""
     r = fractions.Fraction(rate)
     step = symbol_bits * (2 if stbc else 1)
@@ -159,7 +159,7 @@ class qa_wifi(unittest.TestCase):
         np.testing.assert_array_equal(out, np.packbits(payloads[[0, 2]]))
         self.assertEqual(decoder.skipped_frame_count(), 1)
 
-    def test_NoiseAsInput_GivesInvalidPpdus(self):
+    def test_NoiseAsInput_YieldsInvalidPpdus(self):
         form = 200, 312, "2/3", True
         decoder = gpufec.gpu_ldpc_dvbs2(**parameters_of(form), soft_input="float", **DECODER)
         noise = np.random.default_rng(5).normal(0, 2, 2 * 2496).astype(np.float32)
