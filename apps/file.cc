@@ -304,7 +304,7 @@ void output_file::require_other_than(const file& in) const
 void output_file::refuse_twice() const
 {
     throw usage_error(d_parameter + " is " + d_name +
-                      ": allowed are files that no other argument names");
+                      ": it must be a file that no other argument names");
 }
 
 checked_standard_output::checked_standard_output()

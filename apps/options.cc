@@ -34,7 +34,7 @@ void refuse_option(const std::string& name,
                    const std::string& allowed)
 {
     // Without printable(), a NUL character would end the message.
-    throw usage_error("--" + name + " is " + printable(value) + ": allowed are " +
+    throw usage_error("--" + name + " is " + printable(value) + ": allowed values are " +
                       allowed);
 }
 
@@ -176,7 +176,7 @@ option_values::option_values(const arguments& args,
         const auto found = find_name(text(o.name), choices);
         if (!found) {
             throw usage_error(unknown_name(
-                "--" + o.name, text(o.name), choices, "allowed are", "--help"));
+                "--" + o.name, text(o.name), choices, "allowed values are", "--help"));
         }
         d_values.at(o.name).as<std::string>() = choices[*found];
     }

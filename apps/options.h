@@ -29,7 +29,7 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-//! Throws usage_error "--NAME is VALUE: allowed are ALLOWED".
+//! Throws usage_error "--NAME is VALUE: allowed values are ALLOWED".
 [[noreturn]] void refuse_option(const std::string& name,
                                 const std::string& value,
                                 const std::string& allowed);

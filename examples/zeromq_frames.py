@@ -111,7 +111,7 @@ class ledger(gr.basic_block):
     def acknowledge(self, message):
         number, bits = unpacked(message)
         if self.size not in (None, len(bits)):
-            raise ValueError(f"a packet of bits has {len(bits)} bytes: allowed is {self.size}")
+            raise ValueError(f"a packet of bits has {len(bits)} bytes: it must have {self.size}")
         with self.changed:
             if self.dealt.pop(number, None): # ignores a duplicate result
                 self.back[number] = bits

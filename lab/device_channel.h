@@ -64,7 +64,9 @@ auto simulate_where(const Options& options,
     const auto& simulated_channel = options.simulated_channel;
     const bool demanded = simulated_channel.place == channel_place::device;
     if (demanded && !because.empty()) {
-        refuse("channel", "\"device\"", "allowed are auto and host, because " + because);
+        refuse("channel",
+               "\"device\"",
+               "allowed values are auto and host, because " + because);
     }
     if (simulated_channel.place == channel_place::host || !because.empty() ||
         !simulated_channel.make) {

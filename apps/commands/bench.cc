@@ -34,7 +34,7 @@ settings parse_settings(const option_values& values)
     const int runs = values.integer("runs", 1, 1000);
     const double duration = values.real("seconds");
     if (!(duration > 0)) {
-        refuse_option("seconds", std::to_string(duration), "values above 0");
+        refuse_option("seconds", std::to_string(duration), "above 0");
     }
     return { duration / runs, runs };
 }

@@ -37,7 +37,7 @@ gpufec circulants --lifting 2 code.alist code.txt
     }
     output_file out("OUT", values->text("OUT"));
     if (out.is_at(values->text("IN"))) {
-        throw usage_error("OUT is " + out.name() + ": allowed are files other than IN");
+        throw usage_error("OUT is " + out.name() + ": it must be a file other than IN");
     }
     return values->naming_options([&] {
         const auto code = ldpc_code::from_file(values->text("IN"))

@@ -288,8 +288,9 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
     const auto output = values.text("output");
     const bool unpacked = values.has("unpacked");
     if (unpacked && (options.soft != ldpc_soft_output::none || output == "ts")) {
-        throw usage_error("--unpacked is given: allowed with --output message, codeword "
-                          "and bbframe");
+        throw usage_error(
+            "--unpacked is given: it is allowed only with --output message, codeword "
+            "and bbframe");
     }
     code = ppdu ? ppdu_facts(*ppdu) : code_facts(options);
     std::unique_ptr<ldpc_stream> stream;
@@ -298,7 +299,8 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
         if (!has_bch(names.standard, names.frame_size)) {
             refuse("output",
                    '"' + output + '"',
-                   "allowed with codes of DVB that have a BCH code, without --code-file, "
+                   "it is allowed only with codes of DVB that have a BCH code, without "
+                   "--code-file, "
                    "--punctured and --shortened");
         }
         stream = std::make_unique<bbframe_stream>(options, names, values);

@@ -120,12 +120,13 @@ std::optional<wifi_ppdu> wifi_ppdu_of(const option_values& values)
     const auto bytes = values.text("psdu-bytes");
     for (const char* other : { "code-file", "punctured", "shortened", "modcod" }) {
         if (values.has(other)) {
-            throw usage_error("--psdu-bytes is " + bytes + ": allowed without --" +
-                              other);
+            throw usage_error("--psdu-bytes is " + bytes +
+                              ": it is allowed only without --" + other);
         }
     }
     if (folded(values.text("standard")) != "wifi") {
-        throw usage_error("--psdu-bytes is " + bytes + ": allowed with --standard wifi");
+        throw usage_error("--psdu-bytes is " + bytes +
+                          ": it is allowed only with --standard wifi");
     }
     if (!values.has("symbol-bits")) {
         throw usage_error("--psdu-bytes is " + bytes + ": it requires --symbol-bits");
@@ -188,10 +189,11 @@ demap::constellation dvb_names::points(const std::string& option,
                                        const std::string& value) const
 {
     if (standard != "dvbs2" && standard != "dvbs2x") {
-        refuse(option,
-               '"' + value + '"',
-               "allowed with --standard dvbs2 and dvbs2x, without --code-file, "
-               "--punctured and --shortened");
+        refuse(
+            option,
+            '"' + value + '"',
+            "it is allowed only with --standard dvbs2 and dvbs2x, without --code-file, "
+            "--punctured and --shortened");
     }
     return demap::make_constellation(constellation, rate, frame_size, standard);
 }

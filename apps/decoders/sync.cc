@@ -96,7 +96,7 @@ sync_code code_of(const option_values& values)
                           ? codebook_marker(q, N, values.text("marker"), seed)
                           : codebook_davey_mackay(n, q, N, seed);
     if (code.n() != n) {
-        throw usage_error("--n is " + std::to_string(n) + ": allowed is " +
+        throw usage_error("--n is " + std::to_string(n) + ": the only allowed value is " +
                           std::to_string(code.n()) +
                           ", which is log2 q plus the length of --marker");
     }
@@ -450,7 +450,7 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
         throw usage_error("--lengths is missing: --mode framed requires it");
     }
     if (!framed && values.has("lengths")) {
-        throw usage_error("--lengths is given: allowed with --mode framed");
+        throw usage_error("--lengths is given: it is allowed only with --mode framed");
     }
     auto lengths = framed ? lengths_of(values.text("lengths")) : frame_lengths();
     if (options.reads > 1) {
@@ -537,7 +537,7 @@ std::vector<double> parse_probabilities(const std::string& text)
     }
     for (const double p : points) {
         if (!(p >= 0 && p < 0.5)) {
-            refuse_option("range", text, "values from 0 to below 0.5");
+            refuse_option("range", text, "from 0 to below 0.5");
         }
     }
     return points;

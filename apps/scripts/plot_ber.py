@@ -197,7 +197,7 @@ def check(png):
     name."""
     kinds = pyplot.figure().canvas.get_supported_filetypes()
     if format_of(png) not in kinds:
-        sys.exit(f"plot_ber.py: {png}: allowed are names that end in {', '.join(sorted(kinds))}")
+        sys.exit(f"plot_ber.py: {png}: the name must end in {', '.join(sorted(kinds))}")
 
 
 def read(path):

@@ -32,7 +32,7 @@ def check_channel(test, decoder):
                 ["--device", "0,1"]):
         result = run(*call, "--channel", "device", *why)
         test.assertEqual(result.returncode, 2)
-        test.assertIn(b'--channel is "device": allowed are auto and host', result.stderr)
+        test.assertIn(b'--channel is "device": allowed values are auto and host', result.stderr)
     result = run(*call, "--channel", "device")
     if result.returncode: # this machine has no GPU
         test.assertEqual(result.returncode, 1)

@@ -82,7 +82,7 @@ class qa_decode_ldpc(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (2, b""))
             self.assertIn(b"--message-positions", result.stderr)
         result = run("decode", "ldpc", "--message-positions", "last", "-", "-")
-        self.assertIn(b'--message-positions is "last": allowed are systematic',
+        self.assertIn(b'--message-positions is "last": allowed values are systematic',
                       result.stderr)
 
     def test_GeneratorMatrix_CausesOneWarning(self):
@@ -128,7 +128,7 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertIn(b"--unpacked is given", result.stderr)
         result = run("ber", "ldpc", "--output", "llr")
         self.assertEqual(result.returncode, 2)
-        self.assertIn(b'--output is "llr": allowed are message and codeword', result.stderr)
+        self.assertIn(b'--output is "llr": allowed values are message and codeword', result.stderr)
         result = run("bench", "ldpc", "--backend", "cpu", "--code-file", code, "--output",
                      "llr", "--seconds", "0.1", "--runs", "1")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -291,10 +291,10 @@ class qa_decode_symbols(unittest.TestCase):
                   "--rate", "1/5"]),
                 ('--modcod is "turbo"', ["decode", "ldpc", "--modcod", "turbo"]),
                 ('--rate is "7/9"', ["decode", "ldpc", "--modcod", "QPSK 7/9"]),
-                ('--soft-input is "symbols": allowed with --standard dvbs2',
+                ('--soft-input is "symbols": it is allowed only with --standard dvbs2',
                  ["decode", "ldpc", "--standard", "wifi", "--frame-size", "648"]),
-                ("--esn0-db is 31: allowed are -10 to 30", ["decode", "ldpc", "--esn0-db", "31"]),
-                ('--output is "ts": allowed with codes of DVB',
+                ("--esn0-db is 31: allowed values are -10 to 30", ["decode", "ldpc", "--esn0-db", "31"]),
+                ('--output is "ts": it is allowed only with codes of DVB',
                  ["decode", "ldpc", "--shortened", "1", "--soft-input", "int8", "--output", "ts"]),
                 ("--unpacked is given", ["decode", "ldpc", "--unpacked", "--output", "ts"]),
                 ('--output is "ts"', ["bench", "ldpc", "--soft-input", "int8", "--output", "ts"]),
@@ -335,7 +335,7 @@ class qa_circulants(unittest.TestCase):
             self.assertEqual(decoded[0], bytes([0b01100000, 0]))
             result = run("circulants", alist, alist)
             self.assertEqual(result.returncode, 2)
-            self.assertIn(b"allowed are files other than IN", result.stderr)
+            self.assertIn(b"it must be a file other than IN", result.stderr)
             with open(alist) as file:
                 self.assertEqual(file.read(), CIRCULANTS)
             result = run("circulants", "--lifting", "3", alist, base)

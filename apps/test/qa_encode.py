@@ -112,7 +112,7 @@ class qa_encode(unittest.TestCase):
         good = ["--standard", "wifi", "--psdu-bytes", "100", "--symbol-bits", "104"]
         for command in "encode", "decode":
             for wrong, text in ((good[:4], b"--symbol-bits"), (good[2:], b"--standard wifi"),
-                                (good + ["--shortened", "3"], b"allowed without --shortened"),
+                                (good + ["--shortened", "3"], b"it is allowed only without --shortened"),
                                 (good[:5] + ["0"], b"--symbol-bits is"),
                                 (good + ["--rate", "7/8"], b"rate")):
                 result = run(command, "ldpc", *wrong, "-", "-", input=b"")
@@ -193,7 +193,7 @@ class qa_encode(unittest.TestCase):
         self.assertIn('--output is "bits"',
                       error_of(2, "encode", "ldpc", "--output", "bits", "-", "-"))
         pathlib.Path(self.path("in")).write_bytes(self.data)
-        self.assertIn("OUT is in: allowed are files that no other argument names",
+        self.assertIn("OUT is in: it must be a file that no other argument names",
                       error_of(2, "encode", "ldpc", "in", "in"))
         os.chmod(self.folder, 0o555)
         self.addCleanup(os.chmod, self.folder, 0o755)

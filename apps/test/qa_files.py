@@ -41,7 +41,7 @@ class qa_files(unittest.TestCase):
     def check_refused(self, *arguments, **keywords):
         result = run("decode", *arguments, cwd=self.folder.name, **keywords)
         self.assertEqual(result.returncode, 2, (arguments, result.stderr))
-        self.assertIn(b": allowed are files that no other argument names", result.stderr)
+        self.assertIn(b": it must be a file that no other argument names", result.stderr)
         with open(self.source, "rb") as file:
             self.assertEqual(file.read(), self.soft)
 
@@ -281,7 +281,7 @@ class qa_files(unittest.TestCase):
     def test_ImpossiblePlot_IsRefusedBeforeSimulation(self):
         """The error is raised before the simulation, so that no results are lost."""
         for name, words in (("/nowhere/plot.png", b"No such file"),
-                            (self.path("plot.doc"), b"allowed are names that end in")):
+                            (self.path("plot.doc"), b"the name must end in")):
             result = run("ber", "viterbi", "--range", "2", "--max-bits", "1e15", "--plot", name)
             self.assertEqual((result.returncode, result.stdout), (1, b""))
             self.assertIn(b"--plot", result.stderr)

@@ -296,12 +296,12 @@ class qa_messages(unittest.TestCase):
                 ("--range is -1000", "ber viterbi --range -1000"),
                 ("--eb-n0 is -1000", "bench ldpc --eb-n0 -1000"),
                 ("--max-latency-ms is -1: ", "decode ldpc --max-latency-ms -1 - -"),
-                ('--batch is "many": allowed are whole numbers', "ber ldpc --batch many"),
-                ('--llr-scale is "1..2": allowed are numbers', "ber ldpc --llr-scale 1..2"),
-                ('--soft-input is "int7": allowed are int8, float, packed4 and uint8',
+                ('--batch is "many": allowed values are whole numbers', "ber ldpc --batch many"),
+                ('--llr-scale is "1..2": allowed values are numbers', "ber ldpc --llr-scale 1..2"),
+                ('--soft-input is "int7": allowed values are int8, float, packed4 and uint8',
                  "ber viterbi --soft-input int7"),
-                ('--max-bits is -1: allowed are 0 to 1e15', "ber viterbi --max-bits -1"),
-                ("--sim-threads is 2000: allowed are 0 to 1024",
+                ('--max-bits is -1: allowed values are 0 to 1e15', "ber viterbi --max-bits -1"),
+                ("--sim-threads is 2000: allowed values are 0 to 1024",
                  "ber viterbi --sim-threads 2000")):
             self.check(expected, *arguments.split())
 

@@ -112,7 +112,7 @@ distance_spectrum::distance_spectrum(const conv_code& code, unsigned terms)
 {
     if (catastrophic(code)) {
         throw std::invalid_argument("polynomials and puncturing are " + code.to_string() +
-                                    ": allowed are codes that are not catastrophic");
+                                    ": the code must not be catastrophic");
     }
     unsigned limit = impulse_weight(code, 0);
     for (unsigned stage = 1; stage < d_period; ++stage) {

@@ -111,7 +111,7 @@ std::string size_named(const std::string& standard, const std::string& name)
     return known_name("frame_size",
                       name,
                       bch_code::frame_sizes(standard),
-                      "allowed with " + standard + " are");
+                      "allowed values with " + standard + " are");
 }
 
 // Returns the codes of a frame size. \p standard is a result of standards(), and
@@ -162,19 +162,19 @@ bch_code::bch_code(std::uint32_t polynomial, unsigned n, unsigned t)
     require(n <= field.order(),
             "n",
             n,
-            "values up to " + std::to_string(field.order()) + " with this field");
+            "up to " + std::to_string(field.order()) + " with this field");
     require(t >= 1 && t <= max_errors, "t", t, "1 to " + std::to_string(max_errors));
     auto generator = generator_of(field, t);
     const auto parity = unsigned(generator.size() - 1);
     require(parity <= max_parity,
             "t",
             t,
-            "values for which the code has at most " + std::to_string(max_parity) +
+            "those for which the code has at most " + std::to_string(max_parity) +
                 " parity bits");
     require(n > parity,
             "n",
             n,
-            "values above " + std::to_string(parity) + ", the number of parity bits");
+            "above " + std::to_string(parity) + ", the number of parity bits");
     const auto name = "bch " + std::to_string(n) + " " + std::to_string(n - parity);
     d_tables = std::make_shared<tables>(
         tables{ name, n, n - parity, t, polynomial, std::move(generator) });
@@ -187,7 +187,7 @@ bch_code bch_code::standard(const std::string& standard_name,
     const auto standard = standard_named(standard_name);
     const auto frame_size = size_named(standard, size_name);
     const auto size = size_of(standard, frame_size);
-    const auto allowed = "allowed with " + standard + " " + frame_size + " are";
+    const auto allowed = "allowed values with " + standard + " " + frame_size + " are";
     const auto& known = size.codes[index_of_name(
         "rate", rate_name, rates(standard, frame_size), allowed, "bch_code::rates()")];
     bch_code code(size.field, known.n, known.t);

@@ -127,11 +127,11 @@ TEST(Code, SmallCodes_EqualPublishedCodes)
 TEST(Code, BadParameters_ErrorStatesAllowedValues)
 {
     EXPECT_EQ(error_of(0x13, 16, 1),
-              "n is 16: allowed are values up to 15 with this field");
-    EXPECT_EQ(error_of(0x13, 15, 13), "t is 13: allowed are 1 to 12");
-    EXPECT_EQ(error_of(0x13, 15, 0), "t is 0: allowed are 1 to 12");
+              "n is 16: allowed values are up to 15 with this field");
+    EXPECT_EQ(error_of(0x13, 15, 13), "t is 13: allowed values are 1 to 12");
+    EXPECT_EQ(error_of(0x13, 15, 0), "t is 0: allowed values are 1 to 12");
     EXPECT_EQ(error_of(0x13, 8, 2),
-              "n is 8: allowed are values above 8, the number of parity bits");
+              "n is 8: allowed values are above 8, the number of parity bits");
     for (const std::uint32_t field : { 0x0u, 0x7u, 0x1fu, 0x15u, 0x12u, 0x2002du }) {
         EXPECT_NE(error_of(field, 15, 1).find("primitive"), std::string::npos) << field;
     }

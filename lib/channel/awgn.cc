@@ -47,11 +47,11 @@ double sigma_of(double ebn0_db, double rate)
 {
     if (!(rate > 0 && rate <= 1)) {
         throw std::invalid_argument("rate is " + std::to_string(rate) +
-                                    ": allowed are values above 0 and up to 1");
+                                    ": allowed values are above 0 and up to 1");
     }
     if (std::isnan(ebn0_db) || ebn0_db < -100) {
         throw std::invalid_argument("ebn0_db is " + std::to_string(ebn0_db) +
-                                    ": allowed are -100 or more");
+                                    ": allowed values are -100 or more");
     }
     return std::sqrt(1 / (2 * rate * std::pow(10, ebn0_db / 10)));
 }
@@ -93,7 +93,7 @@ awgn_channel::awgn_channel(double ebn0_db,
 {
     if (!(amplitude > 0 && amplitude <= 127)) {
         throw std::invalid_argument("amplitude is " + std::to_string(amplitude) +
-                                    ": allowed are values above 0 and up to 127");
+                                    ": allowed values are above 0 and up to 127");
     }
     d_int8 = quantised(amplitude, d_sigma, 127);
     d_int4 = quantised(amplitude * (packed4_amplitude / int8_amplitude), d_sigma, 7);

@@ -41,7 +41,9 @@ std::string chosen(const std::string& parameter,
         for (const auto& n : from) {
             allowed += (allowed.empty() ? "" : ", ") + n;
         }
-        refuse(parameter, '"' + name + '"', "allowed on this processor are " + allowed);
+        refuse(parameter,
+               '"' + name + '"',
+               "allowed values on this processor are " + allowed);
     }
     return name;
 }

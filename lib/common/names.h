@@ -49,7 +49,7 @@ GPUFEC_API std::string nearest_name(const std::string& name, const name_list& na
 GPUFEC_API std::string unknown_name(const std::string& parameter,
                                     const std::string& name,
                                     const name_list& names,
-                                    const std::string& allowed = "allowed are",
+                                    const std::string& allowed = "allowed values are",
                                     const std::string& all = "");
 
 /*!
@@ -59,7 +59,7 @@ GPUFEC_API std::string unknown_name(const std::string& parameter,
 GPUFEC_API std::size_t index_of_name(const std::string& parameter,
                                      const std::string& name,
                                      const name_list& names,
-                                     const std::string& allowed = "allowed are",
+                                     const std::string& allowed = "allowed values are",
                                      const std::string& all = "");
 
 //! Returns the element of \p names that equals \p name after folded().
@@ -67,7 +67,7 @@ GPUFEC_API std::size_t index_of_name(const std::string& parameter,
 inline std::string known_name(const std::string& parameter,
                               const std::string& name,
                               const name_list& names,
-                              const std::string& allowed = "allowed are",
+                              const std::string& allowed = "allowed values are",
                               const std::string& all = "")
 {
     return names[index_of_name(parameter, name, names, allowed, all)];

@@ -50,7 +50,8 @@ refuse(const std::string& name, const Value& value, const std::string& reason)
         printable(name + " is " + value_text(value) + ": " + reason));
 }
 
-//! Throws std::invalid_argument "NAME is VALUE: allowed are ALLOWED" unless \p good.
+//! Throws std::invalid_argument "NAME is VALUE: allowed values are ALLOWED" unless \p
+//! good.
 template <class Value>
 void require(bool good,
              const std::string& name,
@@ -58,7 +59,7 @@ void require(bool good,
              const std::string& allowed)
 {
     if (!good) {
-        refuse(name, value, "allowed are " + allowed);
+        refuse(name, value, "allowed values are " + allowed);
     }
 }
 

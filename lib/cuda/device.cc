@@ -58,9 +58,9 @@ void select(int device)
         throw std::runtime_error("backend cuda: " + missing);
     }
     if (device < 0 || device >= count) {
-        throw std::runtime_error("device is " + std::to_string(device) +
-                                 ": allowed are 0 to " + std::to_string(count - 1) +
-                                 ", the CUDA devices of this machine");
+        throw std::runtime_error(
+            "device is " + std::to_string(device) + ": allowed values are 0 to " +
+            std::to_string(count - 1) + ", the CUDA devices of this machine");
     }
     use(device);
     // cudaFree(nullptr) creates the context, so an unusable device is detected here.

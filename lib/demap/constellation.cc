@@ -205,7 +205,7 @@ constellation make_constellation(const std::string& given_name,
     const auto index = index_of_name("constellation",
                                      given_name,
                                      constellations,
-                                     "allowed are",
+                                     "allowed values are",
                                      "docs/reference/dvb.md");
     const auto& name = constellations[index];
     const auto& all = modcods_of(frame_size);

@@ -115,7 +115,9 @@ ccsds_format::ccsds_format(const ccsds_framing& framing)
         sent_bits = std::size_t(8) * framing.interleaving * code->n();
     }
     if (framing.interleaving != 1 && !code) {
-        refuse("interleaving", framing.interleaving, "allowed is 1 without Reed-Solomon");
+        refuse("interleaving",
+               framing.interleaving,
+               "the only allowed value is 1 without Reed-Solomon");
     }
 }
 

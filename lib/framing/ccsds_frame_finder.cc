@@ -70,7 +70,8 @@ public:
         if (framing.differential && (d_format.ldpc || d_orientations.size() != 1)) {
             refuse("differential",
                    "true",
-                   "allowed is false with LDPC codes, and with a constellation other "
+                   "the only allowed value is false with LDPC codes, and with a "
+                   "constellation other "
                    "than \"bpsk\"");
         }
         if (d_format.code) {

@@ -82,7 +82,7 @@ public:
         if (framing.interleaving != 1) {
             refuse("interleaving",
                    framing.interleaving,
-                   "allowed is 1 with telecommand codes");
+                   "the only allowed value is 1 with telecommand codes");
         }
         require(framing.frame_bytes <= max_frame_bytes,
                 "frame_bytes",
@@ -91,19 +91,21 @@ public:
         if (orientations_of(framing.constellation).size() != 1) {
             refuse("constellation",
                    '"' + framing.constellation + '"',
-                   "allowed is \"bpsk\" with telecommand codes");
+                   "the only allowed value is \"bpsk\" with telecommand codes");
         }
         require(framing.false_alarm > 0 && framing.false_alarm < 1,
                 "false_alarm",
                 framing.false_alarm,
-                "values above 0 and below 1");
+                "above 0 and below 1");
         check_positive_bit(framing.positive_bit);
         require(!code.ldpc || soft,
                 "code",
                 '"' + code.name + '"',
                 "\"tc-bch\" and \"tc-bch-detect\" with bits as input");
         if (code.ldpc && framing.differential) {
-            refuse("differential", "true", "allowed is false with LDPC codes");
+            refuse("differential",
+                   "true",
+                   "the only allowed value is false with LDPC codes");
         }
         if (code.ldpc) {
             d_ldpc = ldpc_decoder::make(ldpc_part(framing, code));

@@ -28,7 +28,7 @@ marker_tolerance tolerance(const sync_marker& marker,
     require(false_alarm > 0 && false_alarm < 1,
             "false_alarm",
             false_alarm,
-            "values above 0 and below 1");
+            "above 0 and below 1");
     const auto positions = double(period) * hypotheses;
     const auto searched = [&](unsigned errors) {
         const auto p = chance_of_marker(marker.bits, errors);
@@ -42,7 +42,7 @@ marker_tolerance tolerance(const sync_marker& marker,
         const auto p = chance_of_marker(marker.bits, 0);
         refuse("false_alarm",
                false_alarm,
-               "allowed are values from " +
+               "allowed values are from " +
                    value_text(float(1.01 * std::max(positions, 4.0) * p * p)) +
                    " on with this code");
     }

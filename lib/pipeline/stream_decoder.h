@@ -236,7 +236,7 @@ protected:
                        d_run.batch,
                        "not enough memory for " + std::to_string(d_run.slots) +
                            " slots with this number of " + Traits::work_items_name +
-                           "; allowed are smaller numbers, and 0 (automatic)");
+                           "; allowed values are smaller numbers, and 0 (automatic)");
             }
             throw std::invalid_argument(printable(
                 Traits::describe(s) + " needs more memory than available, with slots " +

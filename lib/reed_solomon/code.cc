@@ -52,7 +52,7 @@ reed_solomon_code::reed_solomon_code(unsigned n,
     require(n - k <= max_parity,
             "k",
             k,
-            "values with up to " + std::to_string(max_parity) + " parity symbols");
+            "those with up to " + std::to_string(max_parity) + " parity symbols");
     require(first_root < order, "first_root", first_root, "0 to 254");
     require(root_step >= 1 && root_step < order && std::gcd(root_step, order) == 1,
             "root_step",

@@ -136,27 +136,29 @@ TEST(Code, ShortenedCode_KeepsParity)
 
 TEST(Code, InvalidParameters_ErrorNamesParameter)
 {
-    EXPECT_EQ(error_of(256, 200, 0x187), "n is 256: allowed are 2 to 255");
-    EXPECT_EQ(error_of(255, 0, 0x187), "k is 0: allowed are 1 to n - 1 = 254");
-    EXPECT_EQ(error_of(255, 255, 0x187), "k is 255: allowed are 1 to n - 1 = 254");
+    EXPECT_EQ(error_of(256, 200, 0x187), "n is 256: allowed values are 2 to 255");
+    EXPECT_EQ(error_of(255, 0, 0x187), "k is 0: allowed values are 1 to n - 1 = 254");
+    EXPECT_EQ(error_of(255, 255, 0x187), "k is 255: allowed values are 1 to n - 1 = 254");
     EXPECT_EQ(error_of(255, 190, 0x187),
-              "k is 190: allowed are values with up to 64 parity symbols");
-    EXPECT_EQ(error_of(255, 223, 0x187, 255), "first_root is 255: allowed are 0 to 254");
-    EXPECT_EQ(error_of(255, 223, 0x187, 0, 5),
-              "root_step is 5: allowed are 1 to 254 without a common divisor with 255");
+              "k is 190: allowed values are those with up to 64 parity symbols");
+    EXPECT_EQ(error_of(255, 223, 0x187, 255),
+              "first_root is 255: allowed values are 0 to 254");
+    EXPECT_EQ(
+        error_of(255, 223, 0x187, 0, 5),
+        "root_step is 5: allowed values are 1 to 254 without a common divisor with 255");
     EXPECT_EQ(error_of(255, 223, 0x11d, 112, 11, true),
-              "field is 285: allowed are 391 (0x187) with the dual basis");
+              "field is 285: allowed values are 391 (0x187) with the dual basis");
     for (const unsigned field : { 0u, 0x13u, 0x11bu, 0x100u, 0x1002du }) {
         EXPECT_NE(error_of(255, 223, field).find("primitive"), std::string::npos)
             << field;
     }
     const auto dvb = reed_solomon_code::standard("dvb");
     EXPECT_EQ(error_of([&] { dvb.shortened(188); }),
-              "virtual_fill is 188: allowed are 0 to k - 1 = 187");
+              "virtual_fill is 188: allowed values are 0 to k - 1 = 187");
     EXPECT_EQ(error_of([&] { reed_solomon_encoder_kernel(dvb, 0); }),
-              "interleaving is 0: allowed are 1 to 16");
+              "interleaving is 0: allowed values are 1 to 16");
     EXPECT_EQ(error_of([&] { reed_solomon_decoder_kernel(dvb, 17); }),
-              "interleaving is 17: allowed are 1 to 16");
+              "interleaving is 17: allowed values are 1 to 16");
     EXPECT_NE(error_of([&] { reed_solomon_decoder_kernel(dvb, 1, "mmx"); }), "");
     EXPECT_NE(
         error_of([] { reed_solomon_code::standard("ccsds"); }).find("code is \"ccsds\""),

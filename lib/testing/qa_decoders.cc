@@ -229,7 +229,7 @@ TYPED_TEST(decoders, RequestedCuda_IsNotReplacedByCpu)
     const auto o = this->decode(r);
     EXPECT_EQ(o.backend, "cpu");
     ASSERT_EQ(o.infos.size(), 1u);
-    EXPECT_NE(o.infos[0].find("no CUDA: device is 4: allowed are 0 to 3"),
+    EXPECT_NE(o.infos[0].find("no CUDA: device is 4: allowed values are 0 to 3"),
               std::string::npos)
         << o.infos[0];
 }
@@ -370,14 +370,16 @@ TYPED_TEST(decoders, InvalidOptions_ErrorNamesParameter)
         return "";
     };
     using r = run_options&;
-    EXPECT_EQ(refused([](r o) { o.slots = 17; }), "slots is 17: allowed are 1 to 16");
-    EXPECT_EQ(refused([](r o) { o.threads = 0; }), "threads is 0: allowed are 1 to 256");
+    EXPECT_EQ(refused([](r o) { o.slots = 17; }),
+              "slots is 17: allowed values are 1 to 16");
+    EXPECT_EQ(refused([](r o) { o.threads = 0; }),
+              "threads is 0: allowed values are 1 to 256");
     EXPECT_EQ(refused([](r o) { o.copy_threads = 257; }),
-              "copy_threads is 257: allowed are 0 to 256");
+              "copy_threads is 257: allowed values are 0 to 256");
     EXPECT_EQ(refused([](r o) { o.devices = {}; }),
-              "number of devices is 0: allowed are 1 to 16");
+              "number of devices is 0: allowed values are 1 to 16");
     EXPECT_EQ(refused([](r o) { o.max_latency_ms = -1; }),
-              "max_latency_ms is -1: allowed are finite values of 0 or more");
+              "max_latency_ms is -1: allowed values are finite values of 0 or more");
     EXPECT_NE(refused([](r o) { o.batch = (1u << 24) + 1; }).find("batch is 16777217"),
               std::string::npos);
 }
@@ -392,7 +394,7 @@ TYPED_TEST(decoders, NegatedInputWithOtherPositiveBit_GivesSameOutput)
         this->decode(this->run(backend::cpu), 2);
         ADD_FAILURE() << "positive_bit 2 was accepted";
     } catch (const std::invalid_argument& error) {
-        EXPECT_STREQ(error.what(), "positive_bit is 2: allowed are 0 and 1");
+        EXPECT_STREQ(error.what(), "positive_bit is 2: allowed values are 0 and 1");
     }
 }
 

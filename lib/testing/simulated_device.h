@@ -24,7 +24,7 @@ inline void select_simulated(int device)
 {
     if (device < 0 || device > 3) {
         throw std::runtime_error("device is " + std::to_string(device) +
-                                 ": allowed are 0 to 3, the simulated devices");
+                                 ": allowed values are 0 to 3, the simulated devices");
     }
 }
 

@@ -19,8 +19,8 @@ from ._gpufec import conv_presets
 
 
 def refuse(name, what, allowed):
-    """Raises the ValueError "NAME is WHAT: allowed are ALLOWED"."""
-    raise ValueError(f"{name} is {what}: allowed are {allowed}")
+    """Raises the ValueError "NAME is WHAT: allowed values are ALLOWED"."""
+    raise ValueError(f"{name} is {what}: allowed values are {allowed}")
 
 
 def integer(name, value, allowed="integers", minimum=-math.inf, maximum=math.inf):
@@ -59,7 +59,7 @@ def check_kind(name, value, default):
         preset = _core.nearest_name(value, [p.name for p in conv_presets()])
         if preset:
             raise ValueError(f'{name} is {brief(value)}: preset="{preset}"?\n'
-                             "allowed are integers")
+                             "allowed values are integers")
     if isinstance(default, bool):
         if not isinstance(value, (bool, np.bool_)) and not (type(value) is int and
                                                             value in (0, 1)):
@@ -97,7 +97,7 @@ def check_names(signature, args, kwargs):
             near = near if near in names else _core.nearest_name(name, names)
             text = f"unexpected argument {name[:40]}" + (f": {near}?" if near else "")
             raise TypeError(
-                f"{text}\n" + textwrap.fill(f"allowed are {', '.join(names)}", 100))
+                f"{text}\n" + textwrap.fill(f"allowed arguments are {', '.join(names)}", 100))
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:

@@ -112,7 +112,7 @@ def _refuse_complex(view, known):
     if view.dtype.kind == "c":
         cast = "" if view.dtype == np.complex64 else ".astype(numpy.complex64)"
         raise ValueError(f"{view.name} is of type {view.dtype}: to decode I and Q as soft values, "
-                         f"use {view.name}{cast}.view(numpy.float32)\nallowed are "
+                         f"use {view.name}{cast}.view(numpy.float32)\nallowed values are "
                          f"{', '.join(dict.fromkeys(SOFT_TYPES[name][0] for name in known))}"
                          + (f"; {_OF_SYMBOLS}" if known is LLR_FORMATS else ""))
 

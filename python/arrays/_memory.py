@@ -294,7 +294,7 @@ def view_of(name, array):
         return view_of(name, array) if isinstance(array, np.ndarray) else _device_view(name, array)
     if hasattr(array, "__cuda_array_interface__"):
         return _device_view(name, array)
-    raise TypeError(f"{name} is a {_type_name(array)}: allowed are NumPy arrays, and arrays "
+    raise TypeError(f"{name} is a {_type_name(array)}: allowed values are NumPy arrays, and arrays "
                     "with DLPack or __cuda_array_interface__")
 
 

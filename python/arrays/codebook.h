@@ -47,7 +47,7 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     const auto numpy = py::module_::import("numpy");
     if (numpy.attr("ma").attr("isMaskedArray")(codebook).cast<bool>()) {
         throw std::invalid_argument(
-            "codebook is a masked array: allowed are arrays without a mask");
+            "codebook is a masked array: allowed values are arrays without a mask");
     }
     const py::array given = numpy.attr("asarray")(codebook);
     const auto shape = py::str(given.attr("shape")).cast<std::string>();
@@ -55,12 +55,13 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     if (kind != "b" && kind != "i" && kind != "u") {
         throw std::invalid_argument("codebook is of type " +
                                     py::str(given.dtype()).cast<std::string>() +
-                                    ": allowed are rows of integers");
+                                    ": allowed values are rows of integers");
     }
     if (given.ndim() < 2 || given.shape(given.ndim() - 1) != n) {
-        throw std::invalid_argument("codebook is of shape " + shape +
-                                    ": allowed are frame_symbols * q rows of n = " +
-                                    std::to_string(n) + " channel symbols");
+        throw std::invalid_argument(
+            "codebook is of shape " + shape +
+            ": allowed values are frame_symbols * q rows of n = " + std::to_string(n) +
+            " channel symbols");
     }
     // The check precedes the conversion to bytes, which would turn 256 into 0.
     const auto wide = py::array_t<long, py::array::c_style | py::array::forcecast>(given);
@@ -70,9 +71,9 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     std::vector<std::uint8_t> words(wide.size());
     for (py::ssize_t k = 0; k < wide.size(); ++k) {
         if (wide.data()[k] < 0 || wide.data()[k] > largest) {
-            throw std::invalid_argument("codebook entry is " +
-                                        std::to_string(wide.data()[k]) +
-                                        ": allowed are 0 to " + std::to_string(largest));
+            throw std::invalid_argument(
+                "codebook entry is " + std::to_string(wide.data()[k]) +
+                ": allowed values are 0 to " + std::to_string(largest));
         }
         words[k] = wide.data()[k];
     }

@@ -164,9 +164,9 @@ def _check(client, decoder, decoders, code, fixed, **numbers):
     """
     from distributed import Client
     if not isinstance(client, Client):
-        raise ValueError(f"client is {client!r}: allowed is a Client of Dask")
+        raise ValueError(f"client is {client!r}: it must be a Client of Dask")
     if decoder not in decoders:
-        raise ValueError(f'decoder is "{decoder}": allowed are {", ".join(decoders)}')
+        raise ValueError(f'decoder is "{decoder}": allowed values are {", ".join(decoders)}')
     for name in fixed:
         if name in code:
             raise ValueError(f"{name} is {code[name]!r}: this function does not accept it")
@@ -208,7 +208,7 @@ def _check_versions(client):
         # OSError and TimeoutError come from dead workers, which Dask lists for some time.
         if version != _version() and not isinstance(version, (OSError, asyncio.TimeoutError)):
             raise RuntimeError(f"the worker {worker} has gpufec {version}, the client has "
-                               f"{_version()}: allowed are workers of the same version")
+                               f"{_version()}: all workers must have the same version")
 
 
 def _in_order(client, calls):
@@ -318,7 +318,7 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
     _check(client, decoder, _DECODERS, code, _SIMULATED, min_errors=(min_errors, 0),
            max_units=(max_units, 1), seed=(seed, 0), task_size=(task_size, 0))
     if progress is not None and not callable(progress):
-        raise ValueError(f"progress is {progress!r}: allowed are None and functions")
+        raise ValueError(f"progress is {progress!r}: it must be None or a function")
     size = _check_simulation(decoder, code, points, seed, task_size)
     _check_versions(client)
     unit = {"viterbi": "bits", "ldpc": "frames", "sync": "symbols"}[decoder]
@@ -346,7 +346,7 @@ def _check_simulation(decoder, code, points, seed, task_size):
     raise errors before any task starts. Returns the task size: `task_size`, or the default in place
     of 0."""
     if isinstance(points, str) or not isinstance(points, collections.abc.Collection):
-        raise ValueError(f"points is {points!r}: allowed are sequences of numbers")
+        raise ValueError(f"points is {points!r}: it must be a sequence of numbers")
     size = task_size or _size_of_task(decoder, code)
     for point in points:
         check_kind("an entry of points", point, 0.0)
@@ -385,7 +385,7 @@ def decode(client, decoder, values, frames_per_task=0, **code):
     _check(client, decoder, ("viterbi", "ldpc"), code, _GIVEN,
            frames_per_task=(frames_per_task, 0))
     if not isinstance(values, np.ndarray) or values.ndim != 2:
-        raise ValueError("values is not a NumPy array of two dimensions: allowed is the shape "
+        raise ValueError("values is not a NumPy array of two dimensions: it must have the shape "
                          "(frames, items)")
     rows = frames_per_task or max(1, (8 << 20) // max(1, values.shape[1] * values.itemsize))
     empty = _decode(decoder, values[:0], code) # refuses wrong parameters before any task starts
@@ -432,16 +432,16 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
     except TypeError:
         known = False
     if not known:
-        raise ValueError(f"dtype is {dtype!r}: allowed are {', '.join(types)}")
+        raise ValueError(f"dtype is {dtype!r}: allowed values are {', '.join(types)}")
     dtype = np.dtype(dtype)
     bytes_there = os.stat(path).st_size
     if not os.path.isfile(path):
-        raise ValueError(f"path is {os.fspath(path)!r}: allowed are regular files")
+        raise ValueError(f"path is {os.fspath(path)!r}: it must be a regular file")
     if bytes_there % dtype.itemsize:
-        raise ValueError(f"path is {os.fspath(path)!r}, of {bytes_there} bytes: allowed are "
+        raise ValueError(f"path is {os.fspath(path)!r}, of {bytes_there} bytes: allowed values are "
                          f"multiples of {dtype.itemsize} bytes, the size of an item of {dtype}")
     if os.path.exists(out) and os.path.samefile(path, out):
-        raise ValueError(f"out is {os.fspath(out)!r}: allowed are files other than the "
+        raise ValueError(f"out is {os.fspath(out)!r}: it must be a file other than the "
                          "recording")
     code = {**code, "soft_input": format_of(
         view_of("dtype", np.empty(0, dtype)), code.get("soft_input", ""), SOFT_TYPES
@@ -463,7 +463,7 @@ def _parts(decoder, items, bits, code):
         yield from _frames(items, known.sent, max(1, bits // known.k))
         return
     if code.get("packed_output") is False:
-        raise ValueError("packed_output is False: allowed is True")
+        raise ValueError("packed_output is False: the only allowed value is True")
     decoding = arrays.viterbi_decoder(**code)
     if code.get("frame_bits", 0):
         each = decoding.items_per_frame
@@ -525,7 +525,7 @@ def _value(option, text, kind):
     try:
         return convert(text)
     except (KeyError, OverflowError, ValueError):
-        raise ValueError(f'{option} is "{text}": allowed are {allowed}') from None
+        raise ValueError(f'{option} is "{text}": allowed values are {allowed}') from None
 
 
 def _range(text):
@@ -539,7 +539,7 @@ def _range(text):
             count = int((ends[2] - ends[0]) / ends[1] + 1.0001)
             points += [round(ends[0] + k * ends[1], 9) for k in range(count)]
         else:
-            raise ValueError(f'--range is "{text}": allowed are A:STEP:B and single values')
+            raise ValueError(f'--range is "{text}": allowed values are A:STEP:B and single values')
     return points
 
 

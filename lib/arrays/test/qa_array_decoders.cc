@@ -47,7 +47,7 @@ TEST(viterbi_array_decoder, IncompleteFrame_ErrorNamesItems)
                                          std::pair(soft_format::float32, 120),
                                          std::pair(soft_format::packed4, 60) }) {
         viterbi_array_decoder decoder(lte_frames(format), false);
-        const auto suffix = ": allowed are multiples of " + std::to_string(frame) +
+        const auto suffix = ": allowed values are multiples of " + std::to_string(frame) +
                             ", the items of a frame";
         for (const int items : { 1, 100, 2 * frame - 1 }) {
             const auto expected = "items is " + std::to_string(items) + suffix;

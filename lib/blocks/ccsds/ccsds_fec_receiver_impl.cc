@@ -98,7 +98,7 @@ ccsds_fec_receiver::sptr ccsds_fec_receiver::make(const options& given)
     if (convolutional && (ldpc || telecommand)) {
         refuse("convolutional",
                given.convolutional,
-               "allowed is \"none\" with code=\"" +
+               "the only allowed value is \"none\" with code=\"" +
                    (ldpc ? ldpc->name : telecommand->name) + '"');
     }
     require_above_0("llr_scale", given.llr_scale);

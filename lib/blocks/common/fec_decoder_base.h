@@ -148,7 +148,7 @@ public:
                 prepare(bits);
             } else if (bits < 0 || tail() == 0) {
                 require(derived, "frame_size", bits, "1 or more");
-                reason = "allowed are " + allowed_values();
+                reason = "allowed values are " + allowed_values();
             }
         } catch (const std::invalid_argument& error) {
             reason = error.what();

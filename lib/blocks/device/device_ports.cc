@@ -64,7 +64,7 @@ void check_port_memory(run_options& run, port_memory io)
     gr_cuda::device_buffer();
     const std::string name = io == port_memory::device ? "\"device\"" : "\"device_in\"";
     if (run.backend == backend::cpu) {
-        refuse("io", name, "allowed is \"host\" with backend \"cpu\"");
+        refuse("io", name, "the only allowed value is \"host\" with backend \"cpu\"");
     }
     if (run.devices.size() > 1) {
         refuse("io",

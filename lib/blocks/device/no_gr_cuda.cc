@@ -11,7 +11,8 @@ namespace gr::gpufec::gr_cuda {
 gr::buffer_type device_buffer()
 {
     throw std::invalid_argument(
-        "io is not \"host\": allowed is \"host\", because gr-cuda was not found when "
+        "io is not \"host\": the only allowed value is \"host\", because gr-cuda was not "
+        "found when "
         "this gr-gpufec was configured, so that its ports cannot be in device memory");
 }
 

@@ -125,7 +125,8 @@ void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
         if (!as_in_standard || !dvb_s2) {
             refuse("soft_input",
                    quoted(given.soft_input),
-                   "allowed with standard dvbs2 and dvbs2x, but not with code_file, "
+                   "it is allowed only with standard dvbs2 and dvbs2x, but not with "
+                   "code_file, "
                    "named_codes, punctured or shortened");
         }
         demap::make_constellation(
@@ -140,7 +141,7 @@ void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
         !(as_in_standard && has_bch(names.standard, names.frame_size))) {
         refuse("output",
                "\"bbframe\"",
-               "allowed with codes of DVB that have a BCH code, but not with "
+               "it is allowed only with codes of DVB that have a BCH code, but not with "
                "code_file, named_codes, punctured or shortened");
     }
 }
@@ -150,11 +151,11 @@ void check_ppdu(const gpu_ldpc_dvbs2_options& given)
 {
     if (given.output != ldpc_output::message || has_symbols(given) || given.acm ||
         !given.named_codes.empty() || given.llr_pdu || given.io != port_memory::host) {
-        refuse(
-            "psdu_bytes",
-            given.psdu_bytes,
-            "allowed with output message, LLRs as input and io host, but not with acm, "
-            "named_codes or llr_pdu");
+        refuse("psdu_bytes",
+               given.psdu_bytes,
+               "it is allowed only with output message, LLRs as input and io host, but "
+               "not with acm, "
+               "named_codes or llr_pdu");
     }
 }
 

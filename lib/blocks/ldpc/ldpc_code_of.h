@@ -59,11 +59,12 @@ inline ldpc_code ldpc_code_of(const ldpc_code_parameters& p)
 {
     if (p.code_file.empty() &&
         p.message_positions != message_place_parameter("systematic")) {
-        refuse("message_positions",
-               p.message_positions.index()
-                   ? "a list"
-                   : '"' + std::get<std::string>(p.message_positions) + '"',
-               "allowed is \"systematic\"; other values require a code_file");
+        refuse(
+            "message_positions",
+            p.message_positions.index()
+                ? "a list"
+                : '"' + std::get<std::string>(p.message_positions) + '"',
+            "the only allowed value is \"systematic\"; other values require a code_file");
     }
     auto code = p.code_file.empty()
                     ? ldpc_code::standard(p.standard, p.frame_size, p.rate)
@@ -82,7 +83,9 @@ std::optional<wifi_ppdu> wifi_ppdu_of(const Options& given)
 {
     if (given.psdu_bytes == 0) {
         if (given.symbol_bits != 0 || given.stbc) {
-            refuse("psdu_bytes", 0, "allowed are 1 to 65535 with symbol_bits or stbc");
+            refuse("psdu_bytes",
+                   0,
+                   "allowed values are 1 to 65535 with symbol_bits or stbc");
         }
         return {};
     }
@@ -91,7 +94,8 @@ std::optional<wifi_ppdu> wifi_ppdu_of(const Options& given)
         given.message_positions != message_place_parameter("systematic")) {
         refuse("psdu_bytes",
                given.psdu_bytes,
-               "allowed with standard wifi, but not with code_file, punctured, shortened "
+               "it is allowed only with standard wifi, but not with code_file, "
+               "punctured, shortened "
                "or message_positions");
     }
     return wifi_ppdu(not_negative("psdu_bytes", given.psdu_bytes, "1 to 65535"),

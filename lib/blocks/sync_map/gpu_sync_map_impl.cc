@@ -89,11 +89,13 @@ void check(const gpu_sync_map_options& given)
     if (given.output == sync_output::posteriors64) { // available only in the library
         refuse("output",
                "\"posteriors64\"",
-               "allowed are symbols, posteriors, extrinsics and llr");
+               "allowed values are symbols, posteriors, extrinsics and llr");
     }
     not_negative("frame_items", given.frame_items);
     if (given.mode == sync_mode::stream && given.frame_items > 0) {
-        refuse("frame_items", given.frame_items, "allowed is 0 in mode \"stream\"");
+        refuse("frame_items",
+               given.frame_items,
+               "the only allowed value is 0 in mode \"stream\"");
     }
     if (given.mode == sync_mode::framed && given.length_tag.empty() &&
         given.frame_items == 0) {

@@ -91,11 +91,11 @@ TEST(names, OneWrongLetter_NearestNameIsFound)
 TEST(names, UnknownName_MessageHasOneShortFirstLine)
 {
     EXPECT_EQ(unknown_name("lock", "on", { "off", "auto" }),
-              "lock is \"on\": allowed are off and auto");
+              "lock is \"on\": allowed values are off and auto");
     const auto names = preset_names();
-    EXPECT_EQ(
-        unknown_name("preset", "dbv_3_4", names, "allowed are", "the list").substr(0, 38),
-        "preset is \"dbv_3_4\": dvb_3_4?\nallowed ");
+    EXPECT_EQ(unknown_name("preset", "dbv_3_4", names, "allowed values are", "the list")
+                  .substr(0, 38),
+              "preset is \"dbv_3_4\": dvb_3_4?\nallowed ");
     for (const auto& typed :
          { std::string("mars"),
            std::string("dbv_3_4"),
@@ -105,7 +105,7 @@ TEST(names, UnknownName_MessageHasOneShortFirstLine)
         for (const auto& list :
              { names, ldpc_code::frame_sizes("nr"), name_list{ "a" } }) {
             const auto text =
-                unknown_name("preset", typed, list, "allowed are", "the list");
+                unknown_name("preset", typed, list, "allowed values are", "the list");
             EXPECT_LE(first_line(text), 120u) << text;
             EXPECT_EQ(text.find('\x1b'), std::string::npos);
             EXPECT_EQ(text.find('\xff'), std::string::npos);

@@ -609,28 +609,34 @@ TEST(Telecommand, Reset_DiscardsThePreviousStream)
 TEST(Telecommand, InvalidParameters_AreRefusedWithReason)
 {
     auto framing = framing_of("tc-bch", "long");
-    EXPECT_EQ(refusal(framing), "randomiser is \"long\": allowed are none and short");
+    EXPECT_EQ(refusal(framing),
+              "randomiser is \"long\": allowed values are none and short");
     framing = framing_of("tc-bch");
     framing.interleaving = 2;
-    EXPECT_EQ(refusal(framing), "interleaving is 2: allowed is 1 with telecommand codes");
+    EXPECT_EQ(refusal(framing),
+              "interleaving is 2: the only allowed value is 1 with telecommand codes");
     framing = framing_of("tc-bch");
     framing.constellation = "qpsk";
     EXPECT_EQ(refusal(framing),
-              "constellation is \"qpsk\": allowed is \"bpsk\" with telecommand codes");
+              "constellation is \"qpsk\": the only allowed value is \"bpsk\" with "
+              "telecommand codes");
     framing = framing_of("TC_BCH");
     framing.frame_bytes = 16385;
-    EXPECT_EQ(refusal(framing),
-              "frame_bytes is 16385: allowed are 0 to 16384 with telecommand codes");
+    EXPECT_EQ(
+        refusal(framing),
+        "frame_bytes is 16385: allowed values are 0 to 16384 with telecommand codes");
     framing = framing_of("tc-ldpc-128");
-    EXPECT_EQ(refusal(framing, false),
-              "code is \"tc-ldpc-128\": allowed are \"tc-bch\" and \"tc-bch-detect\" "
-              "with bits as input");
+    EXPECT_EQ(
+        refusal(framing, false),
+        "code is \"tc-ldpc-128\": allowed values are \"tc-bch\" and \"tc-bch-detect\" "
+        "with bits as input");
     framing.differential = true;
-    EXPECT_EQ(refusal(framing), "differential is true: allowed is false with LDPC codes");
+    EXPECT_EQ(refusal(framing),
+              "differential is true: the only allowed value is false with LDPC codes");
     framing = framing_of("tc-ldpc-128");
     framing.false_alarm = 0;
     EXPECT_EQ(refusal(framing),
-              "false_alarm is 0: allowed are values above 0 and below 1");
+              "false_alarm is 0: allowed values are above 0 and below 1");
     framing.false_alarm = 0.5;
     framing.llr_scale = 0;
     EXPECT_NE(refusal(framing).find("llr_scale is 0"), std::string::npos);
@@ -649,10 +655,10 @@ TEST(Telecommand, InvalidParameters_AreRefusedWithReason)
             return std::string();
         };
     EXPECT_EQ(encoding(0, "tc-bch", "none"),
-              "length of the frame is 0: allowed are 1 to 16384 bytes");
+              "length of the frame is 0: allowed values are 1 to 16384 bytes");
     EXPECT_EQ(encoding(1, "c2", "none"),
-              "code is \"c2\": allowed are tc-bch, tc-bch-detect, tc-ldpc-128 and "
+              "code is \"c2\": allowed values are tc-bch, tc-bch-detect, tc-ldpc-128 and "
               "tc-ldpc-512");
     EXPECT_EQ(encoding(1, "tc-bch", "long"),
-              "randomiser is \"long\": allowed are none and short");
+              "randomiser is \"long\": allowed values are none and short");
 }

@@ -76,8 +76,8 @@ public:
         std::vector<std::uint32_t> entries;
         for (const auto v : values) {
             if (v > limit) {
-                fail(what + " has index " + std::to_string(v) + ": allowed are 1 to " +
-                     std::to_string(limit));
+                fail(what + " has index " + std::to_string(v) +
+                     ": allowed values are 1 to " + std::to_string(limit));
             }
             if (v == 0) {
                 continue;
@@ -190,7 +190,7 @@ std::size_t checked_sum(const alist_reader& reader,
     }
     if (sum == 0 || sum > ldpc_code::max_edges) {
         reader.fail("the degrees of all " + what + "s sum to " + std::to_string(sum) +
-                    ": allowed are 1 to " + std::to_string(ldpc_code::max_edges));
+                    ": allowed values are 1 to " + std::to_string(ldpc_code::max_edges));
     }
     return sum;
 }
@@ -235,7 +235,7 @@ ldpc_code ldpc_code::from_alist(std::istream& text, const std::string& name)
     const unsigned n = size[0], m = size[1];
     if (n < 2 || n > max_bits || m < 1 || m > max_bits) {
         reader.fail("N is " + std::to_string(n) + " and M is " + std::to_string(m) +
-                    ": allowed are N from 2 to " + std::to_string(max_bits) +
+                    ": allowed values are N from 2 to " + std::to_string(max_bits) +
                     " and M from 1 to " + std::to_string(max_bits));
     }
     const auto largest = reader.numbers("the largest degrees", 2);
@@ -243,7 +243,7 @@ ldpc_code ldpc_code::from_alist(std::istream& text, const std::string& name)
         largest[0] > m) {
         reader.fail("the largest degrees are " + std::to_string(largest[0]) + " and " +
                     std::to_string(largest[1]) +
-                    ": allowed are 1 to M for bits and 1 to " +
+                    ": allowed values are 1 to M for bits and 1 to " +
                     std::to_string(max_check_degree) + " for checks");
     }
     const auto bit_degrees = reader.numbers("the bit degrees", n);

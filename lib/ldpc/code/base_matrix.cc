@@ -66,8 +66,8 @@ public:
             std::uint64_t(t->rows) * t->lifting > ldpc_code::max_bits) {
             fail("the matrix has " + std::to_string(bits) + " bits and " +
                  std::to_string(std::uint64_t(t->rows) * t->lifting) +
-                 " checks: allowed are up to " + std::to_string(ldpc_code::max_bits) +
-                 " each");
+                 " checks: at most " + std::to_string(ldpc_code::max_bits) +
+                 " of each are allowed");
         }
         t->expand(d_columns);
         return t;
@@ -117,7 +117,7 @@ private:
                             word.find_first_not_of("0123456789") == word.npos;
         const unsigned value = digits ? std::stoul(word) : 0;
         if (!digits || value < min || value > max) {
-            fail(what + " is \"" + word.substr(0, 20) + "\": allowed are " +
+            fail(what + " is \"" + word.substr(0, 20) + "\": allowed values are " +
                  std::to_string(min) + " to " + std::to_string(max));
         }
         return value;
@@ -151,7 +151,8 @@ private:
             }
         }
         if (degree > ldpc_code::max_check_degree - 2) {
-            fail("a check has " + std::to_string(degree) + " bits: allowed are up to " +
+            fail("a check has " + std::to_string(degree) +
+                 " bits: allowed values are up to " +
                  std::to_string(ldpc_code::max_check_degree - 2));
         }
         ++t.rows;
@@ -436,7 +437,8 @@ ldpc_code ldpc_code::with_message_positions(const std::string& rule) const
     if (found == rules.end()) {
         refuse("message_positions",
                '"' + rule + '"',
-               "allowed are systematic, first, last, gr_fec_ldpc_encoder and lists of "
+               "allowed values are systematic, first, last, gr_fec_ldpc_encoder and "
+               "lists of "
                "positions");
     }
     auto t = d_tables->copy();
@@ -454,7 +456,9 @@ ldpc_code::with_message_positions(const std::vector<std::uint32_t>& positions) c
     for (std::size_t i = 0; i < positions.size(); ++i) {
         const auto name = "message_positions[" + std::to_string(i) + "]";
         if (positions[i] >= t->n) {
-            refuse(name, positions[i], "allowed are 0 to " + std::to_string(t->n - 1));
+            refuse(name,
+                   positions[i],
+                   "allowed values are 0 to " + std::to_string(t->n - 1));
         }
         if (there[positions[i]]) {
             refuse(name, positions[i], "the position is already in the list");

@@ -47,7 +47,7 @@ ldpc_code ldpc_code::dvbs2(const std::string& frame_size, const std::string& rat
         tables_of(normal)[index_of_name("rate",
                                         rate,
                                         dvbs2_rates(size),
-                                        "allowed with " + size + " frames are",
+                                        "allowed values with " + size + " frames are",
                                         "ldpc_code.dvbs2_rates(\"" + size + "\")")];
     return ldpc_code(dvb_tables("dvbs2 " + size + " " + table.rate,
                                 normal ? 64800 : 16200,

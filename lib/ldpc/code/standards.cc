@@ -25,7 +25,7 @@ std::string standard_named(const std::string& name)
 std::string size_named(const std::string& standard, const std::string& name)
 {
     const auto sizes = ldpc_code::frame_sizes(standard);
-    const auto allowed = "allowed with " + standard + " are";
+    const auto allowed = "allowed values with " + standard + " are";
     if (standard == "nr" && !find_name(name, sizes)) {
         refuse("frame_size",
                '"' + name + '"',
@@ -40,7 +40,7 @@ rate_named(const std::string& standard, const std::string& size, const std::stri
     return known_name("rate",
                       name,
                       ldpc_code::rates(standard, size),
-                      "allowed with " + standard + " " + size + " are",
+                      "allowed values with " + standard + " " + size + " are",
                       "ldpc_code.rates(\"" + standard + "\", \"" + size + "\")");
 }
 

@@ -76,15 +76,16 @@ message_rule make_message_rule(const ldpc_code& code,
     const bool offsets = algorithm == ldpc_algorithm::offset_min_sum;
     const bool normalizes = algorithm == ldpc_algorithm::normalized_min_sum;
     if (!(offset <= 15)) {
-        refuse(
-            "offset",
-            offset,
-            "allowed are 0 to 15 nats, and negative values for the default of the code");
+        refuse("offset",
+               offset,
+               "allowed values are 0 to 15 nats, and negative values for the default of "
+               "the code");
     }
     if (!(normalization <= 1)) {
-        refuse("normalization",
-               normalization,
-               "allowed are 0 to 1, and negative values for the default of the code");
+        refuse(
+            "normalization",
+            normalization,
+            "allowed values are 0 to 1, and negative values for the default of the code");
     }
     const double nats = !offsets ? 0 : offset < 0 ? v.offset : offset;
     const double factor = !normalizes         ? 1

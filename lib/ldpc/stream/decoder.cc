@@ -49,7 +49,8 @@ void ldpc_decoder_impl::select(unsigned code, unsigned constellation)
     const auto check = [](const char* what, auto index, auto count) {
         if (index >= count) {
             throw std::out_of_range(what + (" is " + std::to_string(index)) +
-                                    ": allowed are 0 to " + std::to_string(count - 1));
+                                    ": allowed values are 0 to " +
+                                    std::to_string(count - 1));
         }
     };
     check("code", code, d_options.codes.size());

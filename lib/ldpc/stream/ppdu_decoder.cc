@@ -52,7 +52,8 @@ public:
     void select(unsigned code, unsigned) override
     {
         if (code != 0) {
-            throw std::out_of_range("code is " + std::to_string(code) + ": allowed is 0");
+            throw std::out_of_range("code is " + std::to_string(code) +
+                                    ": the only allowed value is 0");
         }
     }
     void set_esn0_db(double) override {}

@@ -91,7 +91,7 @@ public:
         if (code >= d_options.codes.size() || constellation >= d_constellations.size()) {
             throw std::out_of_range(
                 "code is " + std::to_string(code) + " and constellation is " +
-                std::to_string(constellation) + ": allowed are 0 to " +
+                std::to_string(constellation) + ": allowed values are 0 to " +
                 std::to_string(d_options.codes.size() - 1) + " and 0 to " +
                 std::to_string(d_constellations.size() - 1));
         }

@@ -406,7 +406,7 @@ TEST(ldpc_code, CodeWithoutMessageBits_HasNoEncoder)
         ADD_FAILURE() << "a code without message bits has an encoder";
     } catch (const std::invalid_argument& error) {
         EXPECT_EQ(std::string(error.what()),
-                  "K of code full rank is 0: allowed are 1 or more");
+                  "K of code full rank is 0: allowed values are 1 or more");
     }
 }
 

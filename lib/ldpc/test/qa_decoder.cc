@@ -354,7 +354,7 @@ TEST(ldpc_decoder, InvalidOptions_AreRefused)
               std::string::npos);
     EXPECT_NE(with([](auto& o) { o.normalization = 2; }), "");
     EXPECT_EQ(with([](auto& o) { o.positive_bit = 2; }),
-              "positive_bit is 2: allowed are 0 and 1");
+              "positive_bit is 2: allowed values are 0 and 1");
 }
 
 TEST(ldpc_decoder, CodeWithoutMessageBits_OutputsOnlyCodewords)

@@ -275,7 +275,7 @@ TEST(ldpc_positions, DependentMessagePosition_ErrorNamesPosition)
               "message_positions is a list of 4: entry 3, position 0, cannot be a "
               "message bit of test: the preceding entries determine this bit");
     EXPECT_EQ(refusal(code, positions{ 0, 2, 4, 7 }),
-              "message_positions[3] is 7: allowed are 0 to 6");
+              "message_positions[3] is 7: allowed values are 0 to 6");
     EXPECT_EQ(refusal(code, positions{ 0, 2, 0, 5 }),
               "message_positions[2] is 0: the position is already in the list");
     EXPECT_EQ(
@@ -283,7 +283,7 @@ TEST(ldpc_positions, DependentMessagePosition_ErrorNamesPosition)
         "message_positions is a list of 3: test has K = 4 message bits, but there are "
         "3 positions for them");
     EXPECT_EQ(refusal(code, "gap"),
-              "message_positions is \"gap\": allowed are systematic, first, last, "
+              "message_positions is \"gap\": allowed values are systematic, first, last, "
               "gr_fec_ldpc_encoder and lists of positions");
     // Tries all 35 sets of four bits. Every set that is accepted must encode.
     unsigned refused = 0;

@@ -294,16 +294,18 @@ TEST(ldpc_standards, UnknownName_IsRefused)
     const auto of = [](const char* standard, const char* size, const char* rate) {
         return refusal([=] { ldpc_code::standard(standard, size, rate); });
     };
-    EXPECT_EQ(of("dvb-s3", "normal", "1/2"),
-              "standard is \"dvb-s3\": allowed are dvbs2, dvbs2x, dvbt2, ccsds_c2, "
-              "ccsds_ar4ja, ccsds_tc, wifi and nr");
-    EXPECT_EQ(of("wifi", "normal", "1/2"),
-              "frame_size is \"normal\": allowed with wifi are 648, 1296 and 1944");
+    EXPECT_EQ(
+        of("dvb-s3", "normal", "1/2"),
+        "standard is \"dvb-s3\": allowed values are dvbs2, dvbs2x, dvbt2, ccsds_c2, "
+        "ccsds_ar4ja, ccsds_tc, wifi and nr");
+    EXPECT_EQ(
+        of("wifi", "normal", "1/2"),
+        "frame_size is \"normal\": allowed values with wifi are 648, 1296 and 1944");
     EXPECT_EQ(of("wifi", "648", "7/8"),
-              "rate is \"7/8\": allowed with wifi 648 are 1/2, 2/3, 3/4 and 5/6");
+              "rate is \"7/8\": allowed values with wifi 648 are 1/2, 2/3, 3/4 and 5/6");
     for (const char* size :
          { "bg1 z17", "bg3 z2", "bg1 z0", "bg1z2", "bg1 z", "bg1 z9999" }) {
-        EXPECT_NE(of("nr", size, "1/3").find("allowed with nr are bg1 and bg2"),
+        EXPECT_NE(of("nr", size, "1/3").find("allowed values with nr are bg1 and bg2"),
                   std::string::npos)
             << size;
     }
@@ -392,7 +394,7 @@ TEST(ldpc_base_matrix, BadText_IsRefusedWithLineNumber)
     expect_refused("lifting 9999999\n", "line 1: the lifting size is \"9999999\"");
     expect_refused("lifting 4\n", "the matrix has no rows");
     expect_refused("lifting 4\n0 4\n",
-                   "line 2: a shift of block 2 is \"4\": allowed are 0 to 3");
+                   "line 2: a shift of block 2 is \"4\": allowed values are 0 to 3");
     expect_refused("lifting 4\n0 -2\n", "line 2: a shift of block 2 is \"-2\"");
     expect_refused("lifting 4\n0 1,1\n", "line 2: block 2 has the shift 1 twice");
     expect_refused("lifting 4\n0 1,\n", "line 2: a shift of block 2 is \"\"");

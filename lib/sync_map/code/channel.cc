@@ -40,17 +40,18 @@ public:
         checked_size(start.probability.size())
             .within(1, drift_prior::max_size, "size of start_prior");
         if (std::abs(std::int64_t(start.first)) > drift_prior::max_first) {
-            refuse("start_first", start.first, "allowed are -1048576 to 1048576");
+            refuse("start_first", start.first, "allowed values are -1048576 to 1048576");
         }
         double largest = 0;
         for (const double p : start.probability) {
             if (!(p >= 0) || std::isinf(p)) {
-                refuse("start_prior", p, "allowed are finite weights of 0 or more");
+                refuse(
+                    "start_prior", p, "allowed values are finite weights of 0 or more");
             }
             largest = std::max(largest, p);
         }
         if (!(largest > 0)) {
-            refuse("sum of start_prior", largest, "allowed are sums above 0");
+            refuse("sum of start_prior", largest, "allowed values are above 0");
         }
         // Scaling by the largest weight keeps sums and reciprocals within a double's
         // range.
@@ -82,7 +83,7 @@ public:
                    ", p_delete " + value_text(d_channel.p_delete()) +
                    " and the start_prior",
                std::uint64_t(drifts),
-               "allowed are up to " + std::to_string(drift_range::max_size));
+               "allowed values are up to " + std::to_string(drift_range::max_size));
     }
 
     double operator()(int m)
@@ -161,19 +162,20 @@ bsid_model::bsid_model(double p_insert,
 {
     // The comparisons are negated so that they refuse NaN.
     if (!(p_insert >= 0 && p_insert <= max_p_insert)) {
-        refuse("p_insert", p_insert, "allowed are 0 to " + value_text(max_p_insert));
+        refuse(
+            "p_insert", p_insert, "allowed values are 0 to " + value_text(max_p_insert));
     }
     if (!(p_delete >= 0 && p_delete < 1)) {
-        refuse("p_delete", p_delete, "allowed are values from 0 to below 1");
+        refuse("p_delete", p_delete, "allowed values are from 0 to below 1");
     }
     if (!(1 - p_insert - p_delete > 0)) {
-        refuse("p_insert + p_delete", p_insert + p_delete, "allowed are values below 1");
+        refuse("p_insert + p_delete", p_insert + p_delete, "allowed values are below 1");
     }
     if (!(p_substitute >= 0 && p_substitute <= 1)) {
-        refuse("p_substitute", p_substitute, "allowed are values from 0 to 1");
+        refuse("p_substitute", p_substitute, "allowed values are from 0 to 1");
     }
     if (alphabet < 2 || alphabet > max_alphabet) {
-        refuse("alphabet", alphabet, "allowed are 2 to 16");
+        refuse("alphabet", alphabet, "allowed values are 2 to 16");
     }
 }
 
@@ -231,7 +233,7 @@ drift_range drift_limits(const bsid_model& channel,
                          const drift_prior& start)
 {
     if (!(exclusion >= 1e-300 && exclusion < 1)) {
-        refuse("exclusion", exclusion, "allowed are values above 0 and below 1");
+        refuse("exclusion", exclusion, "allowed values are above 0 and below 1");
     }
     checked_size(symbols).within(0, 2 * sync_code::max_frame_bits, "symbols");
     drift_distribution phi(channel, symbols, start);

@@ -41,12 +41,12 @@ void check_shape(unsigned n, unsigned q, unsigned frame_symbols, unsigned alphab
     checked_size(n).within(1, sync_code::max_n, "n");
     checked_size(frame_symbols).within(1, sync_code::max_frame_symbols, "frame_symbols");
     if (alphabet < 2 || alphabet > bsid_model::max_alphabet) {
-        refuse("alphabet", alphabet, "allowed are 2 to 16");
+        refuse("alphabet", alphabet, "allowed values are 2 to 16");
     }
     if (q < 2 || q > 65536 || !enough_words(n, q, alphabet)) {
         refuse("q",
                q,
-               "allowed are 2 to 65536, at most the number of words of n = " +
+               "allowed values are 2 to 65536, at most the number of words of n = " +
                    std::to_string(n) + " channel symbols");
     }
     const auto bits = checked_size(n) * frame_symbols;
@@ -109,7 +109,7 @@ sync_code::sync_code(unsigned n,
         if (symbol >= alphabet) {
             refuse("codebook entry",
                    symbol,
-                   "allowed are 0 to " + std::to_string(alphabet - 1));
+                   "allowed values are 0 to " + std::to_string(alphabet - 1));
         }
     }
     d_words = std::make_shared<const word_list>(std::move(words));
@@ -203,12 +203,12 @@ sync_code codebook_marker(unsigned q,
                           std::uint64_t seed)
 {
     if (q < 2 || q > 65536 || (q & (q - 1)) != 0) {
-        refuse("q", q, "allowed are powers of two from 2 to 65536");
+        refuse("q", q, "allowed values are powers of two from 2 to 65536");
     }
     if (marker.find_first_not_of("01") != std::string::npos) {
         refuse("marker",
                '"' + marker + '"',
-               "allowed are strings of the characters 0 and 1");
+               "allowed values are strings of the characters 0 and 1");
     }
     const unsigned bits = __builtin_ctz(q);
     const auto n =

@@ -20,7 +20,7 @@ bool power_of_two(unsigned q) { return (q & (q - 1)) == 0; }
 void check_threshold(const std::string& name, double value)
 {
     if (!(value >= 0 && value < 1)) {
-        refuse(name, value, "allowed are values from 0 to below 1");
+        refuse(name, value, "allowed values are from 0 to below 1");
     }
 }
 
@@ -28,7 +28,7 @@ void check_prior(const std::string& end, const drift_prior& prior)
 {
     const int limit = drift_prior::max_first;
     if (prior.first < -limit || prior.first > limit) {
-        refuse(end + "_first", prior.first, "allowed are -1048576 to 1048576");
+        refuse(end + "_first", prior.first, "allowed values are -1048576 to 1048576");
     }
     const auto name = end + "_prior";
     checked_size(prior.probability.size())
@@ -203,15 +203,15 @@ void check_options(const sync_options& o)
         refuse("output", "llr", "LLRs require that q is a power of two");
     }
     if (!(o.exclusion >= 1e-15 && o.exclusion < 1)) {
-        refuse("exclusion", o.exclusion, "allowed are values from 1e-15 to below 1");
+        refuse("exclusion", o.exclusion, "allowed values are from 1e-15 to below 1");
     }
     if (o.change_first > 0 || o.change_first < -int(o.code.n())) {
-        refuse("mn_min", o.change_first, "allowed are -n to 0");
+        refuse("mn_min", o.change_first, "allowed values are -n to 0");
     }
     if (o.change_last < 0 || o.change_last > int(drift_range::max_size)) {
         refuse("mn_max",
                o.change_last,
-               "allowed are 0 to " + std::to_string(drift_range::max_size));
+               "allowed values are 0 to " + std::to_string(drift_range::max_size));
     }
     checked_size(o.lookahead).within(0, sync_options::max_lookahead, "lookahead");
     checked_size(o.acquire).within(0, sync_options::max_acquire, "acquire");
@@ -221,7 +221,7 @@ void check_options(const sync_options& o)
     check_prior("start", o.start);
     check_prior("end", o.end);
     if (o.form == sync_form::linear) {
-        const std::string allowed = "allowed only with form corridor";
+        const std::string allowed = "it is allowed only with form corridor";
         if (o.receiver != sync_receiver::corridor) {
             refuse("receiver",
                    o.receiver == sync_receiver::lattice ? "lattice" : "trellis",

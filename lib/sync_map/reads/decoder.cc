@@ -238,10 +238,11 @@ private:
             d_setup.outputs * d_setup.symbol_bytes();
         const double memory = physical_memory() / 4;
         if (bytes > memory) {
-            refuse("reads",
-                   d_options.reads,
-                   "allowed are fewer, because a frame must not need more than a quarter "
-                   "of the machine's memory");
+            refuse(
+                "reads",
+                d_options.reads,
+                "it must be smaller, because a frame must not need more than a quarter "
+                "of the machine's memory");
         }
         return std::min<double>(memory, 2u << 30) / bytes;
     }

@@ -182,7 +182,8 @@ private:
         } catch (const std::bad_alloc&) {
             refuse("acquire",
                    d_options.acquire,
-                   "not enough memory for this number of beginnings; allowed are smaller "
+                   "not enough memory for this number of beginnings; allowed values are "
+                   "smaller "
                    "numbers");
         }
     }

@@ -141,7 +141,7 @@ TEST(sync_channel, ExcessiveInsertions_AreRefused)
 {
     const double most = std::nextafter(1, 0);
     EXPECT_EQ(refusal([&] { bsid_model(most, 0); }),
-              "p_insert is 0.9999999999999999: allowed are 0 to 0.99");
+              "p_insert is 0.9999999999999999: allowed values are 0 to 0.99");
     EXPECT_EQ(refusal([&] { bsid_model(bsid_model::max_p_insert, 0); }), "");
     const bsid_model worst(bsid_model::max_p_insert, 0.005);
     EXPECT_NE(refusal([&] {
@@ -167,11 +167,11 @@ TEST(sync_channel, LongestFrames_HaveDriftLimitsAndLongerAreRefused)
     EXPECT_LT(range.size(), 65536u);
     EXPECT_NE(refusal([&] {
                   drift_limits(bsid_model(0.3, 0.3), symbols + 1, 1e-15);
-              }).find("symbols is 2097153: allowed are 0 to 2097152"),
+              }).find("symbols is 2097153: allowed values are 0 to 2097152"),
               std::string::npos);
     EXPECT_NE(refusal([&] {
                   drift_limits(bsid_model(0, 0.5), symbols, 1e-15);
-              }).find("allowed are up to 65536"),
+              }).find("allowed values are up to 65536"),
               std::string::npos);
 }
 
@@ -186,11 +186,11 @@ TEST(sync_channel, ScaledPrior_HasSameDriftLimits)
     const std::vector<double> longer(drift_prior::max_size + 1, 1.0);
     EXPECT_NE(refusal([&] {
                   drift_limits(c, 1000, 1e-10, { 0, longer });
-              }).find("size of start_prior is 16385: allowed are 1 to 16384"),
+              }).find("size of start_prior is 16385: allowed values are 1 to 16384"),
               std::string::npos);
     EXPECT_NE(refusal([&] {
                   drift_limits(c, 1000, 1e-10, { 1 << 20, { 1 } });
-              }).find("allowed are up to 65536"),
+              }).find("allowed values are up to 65536"),
               std::string::npos);
 }
 
@@ -235,16 +235,16 @@ TEST(sync_code, InvalidCodebook_ErrorNamesParameter)
     EXPECT_NE(make(1, 2, 1, list{ 0, 2 }).find("codebook entry is 2"), std::string::npos);
     // The product of these three sizes is 2^64, which overflows to 0.
     EXPECT_EQ(make(1u << 17, 1u << 16, 1u << 31, list{}),
-              "n is 131072: allowed are 1 to 4096");
+              "n is 131072: allowed values are 1 to 4096");
     EXPECT_NE(make(4096, 2, 1u << 31, list{}).find("frame_symbols is 2147483648"),
               std::string::npos);
     EXPECT_EQ(make(4096, 2, 257, list{}),
-              "n * frame_symbols is 1052672: allowed are 1 to 1048576");
+              "n * frame_symbols is 1052672: allowed values are 1 to 1048576");
     EXPECT_EQ(make(64, 65536, 16384, list{}),
-              "n * q * frame_symbols is 68719476736: allowed are 1 to 268435456");
+              "n * q * frame_symbols is 68719476736: allowed values are 1 to 268435456");
     EXPECT_NE(refusal([] {
                   codebook_marker(4, 1, std::string(4095, '0'));
-              }).find("the marker's length, is 4097: allowed are 1 to 4096"),
+              }).find("the marker's length, is 4097: allowed values are 1 to 4096"),
               std::string::npos);
     const auto ambiguous = make(1, 2, 2, list{ 0, 1, 1, 1 });
     EXPECT_NE(ambiguous.find("index 1"), std::string::npos) << ambiguous;

@@ -37,7 +37,8 @@ TEST(sync_decoder_options, InvalidOption_ErrorNamesOption)
     expect([](o& x) { x.threads = 0; }, "threads is 0");
     expect([](o& x) { x.max_latency_ms = -1; }, "max_latency_ms is -1");
     expect([](o& x) { x.output = sync_output::llr; }, "output is llr");
-    expect([](o& x) { x.positive_bit = 2; }, "positive_bit is 2: allowed are 0 and 1");
+    expect([](o& x) { x.positive_bit = 2; },
+           "positive_bit is 2: allowed values are 0 and 1");
     expect([](o& x) { x.change_first = 1; }, "mn_min is 1");
     expect([](o& x) { x.change_last = -1; }, "mn_max is -1");
     expect([](o& x) { x.state_threshold = 1; }, "state_threshold is 1");
@@ -48,15 +49,15 @@ TEST(sync_decoder_options, InvalidOption_ErrorNamesOption)
     expect([](o& x) { x.lattice_threshold = NAN; }, "lattice_threshold is nan");
     expect([](o& x) { x.change_last = 1 << 30; }, "mn_max is 1073741824");
     expect([](o& x) { x.acquire = 0x7fffffff; },
-           "acquire is 2147483647: allowed are 0 to 1048576");
+           "acquire is 2147483647: allowed values are 0 to 1048576");
     expect([](o& x) { x.lookahead = 0xffffffff; },
-           "lookahead is 4294967295: allowed are 0 to 1048576");
+           "lookahead is 4294967295: allowed values are 0 to 1048576");
     expect(
         [](o& x) {
             x.mode = sync_mode::stream;
             x.lookahead = sync_options::max_lookahead;
         },
-        "(frame_symbols + lookahead) * n is 4194324: allowed are 1 to 2097152");
+        "(frame_symbols + lookahead) * n is 4194324: allowed values are 1 to 2097152");
     expect(
         [](o& x) {
             x.mode = sync_mode::stream;
@@ -65,9 +66,9 @@ TEST(sync_decoder_options, InvalidOption_ErrorNamesOption)
         },
         "drifts * (frame_symbols + lookahead + 1) is ");
     expect([](o& x) { x.start.probability.resize(1 << 20, 1.0); },
-           "size of start_prior is 1048576: allowed are 1 to 16384");
+           "size of start_prior is 1048576: allowed values are 1 to 16384");
     expect([](o& x) { x.end.probability.resize(1 << 20, 1.0); },
-           "size of end_prior is 1048576: allowed are 0 to 16384");
+           "size of end_prior is 1048576: allowed values are 0 to 16384");
     expect([](o& x) { x.start.first = 1 << 20; }, "the start_prior is 1048576");
     EXPECT_EQ(refusal([](o& x) { x.start.probability = { 5e-324 }; }), "");
     const std::vector<std::pair<std::string, std::function<void(o&)>>> of_the_corridor = {

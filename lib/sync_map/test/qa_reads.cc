@@ -511,9 +511,11 @@ TEST(sync_reads_options, InvalidOption_ErrorNamesOption)
     const auto begins = [](const std::string& text, const std::string& with) {
         EXPECT_EQ(text.substr(0, with.size()), with) << text;
     };
-    begins(refused([](auto& o) { o.reads = 0; }), "reads is 0: allowed are 1 to 256");
+    begins(refused([](auto& o) { o.reads = 0; }),
+           "reads is 0: allowed values are 1 to 256");
     begins(refused([](auto& o) { o.reads = 257; }), "reads is 257: ");
-    begins(refused([](auto& o) { o.passes = 0; }), "passes is 0: allowed are 1 to 16");
+    begins(refused([](auto& o) { o.passes = 0; }),
+           "passes is 0: allowed values are 1 to 16");
     begins(refused([](auto& o) { o.passes = 17; }), "passes is 17: ");
     begins(refused([](auto& o) { o.mode = sync_mode::stream; }),
            "reads is 2: several reads require framed mode");

@@ -36,7 +36,7 @@ void check_constraint_length(int constraint_length)
 {
     if (constraint_length < int(conv_code::min_constraint_length) ||
         constraint_length > int(conv_code::max_constraint_length)) {
-        refuse("constraint_length", constraint_length, "allowed are 3 to 9");
+        refuse("constraint_length", constraint_length, "allowed values are 3 to 9");
     }
 }
 
@@ -120,7 +120,7 @@ unsigned parity(unsigned x) { return __builtin_parity(x); }
 std::vector<std::string> split_pattern(const std::string& pattern, std::size_t outputs)
 {
     const std::string allowed =
-        "allowed is one string of 0 and 1 for each of the " + std::to_string(outputs) +
+        "it must be one string of 0 and 1 for each of the " + std::to_string(outputs) +
         " outputs, separated by commas, all of the same length from 1 to " +
         std::to_string(conv_code::max_period);
     const std::string quoted = '"' + pattern + '"';
@@ -152,7 +152,7 @@ conv_code::conv_code(int constraint_length,
     check_constraint_length(constraint_length);
     const auto R = polynomials.size();
     if (R < min_outputs || R > max_outputs) {
-        refuse("number of polynomials", R, "allowed are 2 to 6");
+        refuse("number of polynomials", R, "allowed values are 2 to 6");
     }
     check_polynomials(polynomials, constraint_length);
     unsigned used = 0;

@@ -160,7 +160,7 @@ const conv_preset& find_conv_preset(const std::string& name)
         names.push_back(p.name);
     }
     const auto found = index_of_name(
-        "preset", name, names, "allowed are", "conv_presets(), gpufec info");
+        "preset", name, names, "allowed values are", "conv_presets(), gpufec info");
     return conv_presets()[found];
 }
 

@@ -44,7 +44,8 @@ void check_range(
 {
     if (value < low || value > high || value % unit != 0) {
         throw std::invalid_argument(
-            std::string(name) + " is " + std::to_string(value) + ": allowed are 0 and " +
+            std::string(name) + " is " + std::to_string(value) +
+            ": allowed values are 0 and " +
             (unit > 1 ? "multiples of " + std::to_string(unit) + " from " : "") +
             std::to_string(low) + " to " + std::to_string(high));
     }

@@ -41,11 +41,14 @@ code_error(int K, const std::vector<int>& polynomials, const std::string& p = ""
 
 TEST(conv_code, BadParameter_IsRefusedWithNameValueAndLimits)
 {
-    EXPECT_EQ(code_error(2, { 3, 3 }), "constraint_length is 2: allowed are 3 to 9");
-    EXPECT_EQ(code_error(10, { 3, 3 }), "constraint_length is 10: allowed are 3 to 9");
-    EXPECT_EQ(code_error(7, { 0171 }), "number of polynomials is 1: allowed are 2 to 6");
+    EXPECT_EQ(code_error(2, { 3, 3 }),
+              "constraint_length is 2: allowed values are 3 to 9");
+    EXPECT_EQ(code_error(10, { 3, 3 }),
+              "constraint_length is 10: allowed values are 3 to 9");
+    EXPECT_EQ(code_error(7, { 0171 }),
+              "number of polynomials is 1: allowed values are 2 to 6");
     EXPECT_EQ(code_error(7, std::vector<int>(7, 0171)),
-              "number of polynomials is 7: allowed are 2 to 6");
+              "number of polynomials is 7: allowed values are 2 to 6");
     EXPECT_NE(code_error(7, { 0171, 0 }).find("polynomials entry is 0"),
               std::string::npos);
     EXPECT_NE(code_error(7, { 0171, 0200 }).find("200 (octal)"), std::string::npos);
@@ -194,7 +197,7 @@ TEST(viterbi_options, OptionsFromPreset_HaveItsTermination)
             continue;
         }
         const auto low = p.termination == termination::tailbiting ? "6" : "1";
-        const auto expected = std::string("frame_bits is 0: allowed are ") + low +
+        const auto expected = std::string("frame_bits is 0: allowed values are ") + low +
                               " to 16777216 information bits per frame with termination "
                               "\"" +
                               termination_name(p.termination) + '"';

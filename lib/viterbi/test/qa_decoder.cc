@@ -257,9 +257,11 @@ TEST(viterbi_decoder, InvalidOptions_AreRefused)
         return "";
     };
     using o = viterbi_options;
-    EXPECT_EQ(error([](o& x) { x.slots = 0; }), "slots is 0: allowed are 1 to 16");
-    EXPECT_EQ(error([](o& x) { x.slots = 17; }), "slots is 17: allowed are 1 to 16");
-    EXPECT_EQ(error([](o& x) { x.threads = 0; }), "threads is 0: allowed are 1 to 256");
+    EXPECT_EQ(error([](o& x) { x.slots = 0; }), "slots is 0: allowed values are 1 to 16");
+    EXPECT_EQ(error([](o& x) { x.slots = 17; }),
+              "slots is 17: allowed values are 1 to 16");
+    EXPECT_EQ(error([](o& x) { x.threads = 0; }),
+              "threads is 0: allowed values are 1 to 256");
     EXPECT_NE(error([](o& x) { x.batch = 1u << 30; }), "");
     EXPECT_NE(error([](o& x) { x.soft_scale = 0; }).find("soft_scale is 0"),
               std::string::npos);
@@ -270,7 +272,7 @@ TEST(viterbi_decoder, InvalidOptions_AreRefused)
               std::string::npos);
     EXPECT_NE(error([](o& x) { x.devices.clear(); }), "");
     EXPECT_EQ(error([](o& x) { x.positive_bit = 2; }),
-              "positive_bit is 2: allowed are 0 and 1");
+              "positive_bit is 2: allowed values are 0 and 1");
     EXPECT_NE(error([](o& x) { x.frame_bits = 5; }), "");
     const auto good = viterbi_decoder::make(options(code));
     EXPECT_THROW(good->set_soft_scale(-1), std::invalid_argument);

@@ -127,12 +127,12 @@ class qa_reed_solomon_arrays(unittest.TestCase):
         frames = np.zeros((2, 255), np.uint8)
         for text, arguments in (
                 ('code is "ccsds"', dict(code="ccsds")),
-                ("interleaving is 0: allowed are 1 to 16", dict(interleaving=0)),
-                ("interleaving is -1: allowed are 1 to 16", dict(interleaving=-1)),
-                ("interleaving is 17: allowed are 1 to 16", dict(interleaving=17)),
-                ("virtual_fill is 223: allowed are 0 to k - 1 = 222", dict(virtual_fill=223)),
-                ("virtual_fill is -1: allowed are 0 or more", dict(virtual_fill=-1)),
-                ("threads is 0: allowed are 1 to 256", dict(threads=0)),
+                ("interleaving is 0: allowed values are 1 to 16", dict(interleaving=0)),
+                ("interleaving is -1: allowed values are 1 to 16", dict(interleaving=-1)),
+                ("interleaving is 17: allowed values are 1 to 16", dict(interleaving=17)),
+                ("virtual_fill is 223: allowed values are 0 to k - 1 = 222", dict(virtual_fill=223)),
+                ("virtual_fill is -1: allowed values are 0 or more", dict(virtual_fill=-1)),
+                ("threads is 0: allowed values are 1 to 256", dict(threads=0)),
                 (r"frames is of shape \(2, 255\)", dict(virtual_fill=1)),
                 ("erasures is of 1 frames", dict(erasures=np.zeros((1, 255), bool))),
                 ("erasures is", dict(erasures=np.zeros((2, 255)))),

@@ -79,7 +79,7 @@ class qa_viterbi_arrays(unittest.TestCase):
         expected, _ = gpufec.viterbi_decode(values)
         decoder = gpufec.viterbi_decoder()
         found = [decoder.push(values[:1001])[0]]
-        for wrong, words in ((values[:10].astype(np.float32), "of type float32: allowed are "
+        for wrong, words in ((values[:10].astype(np.float32), "of type float32: allowed values are "
                                                               "the type that the stream"),
                              (values[:10].reshape(2, 5), "of 2 dimensions"),
                              (values[:10:2], "not contiguous"),

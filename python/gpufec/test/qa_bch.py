@@ -174,7 +174,7 @@ class qa_bch(unittest.TestCase):
 
     def test_WrongParameters_AreRefused(self):
         for block in gpufec.bch_encoder, gpufec.bch_decoder:
-            with self.assertRaisesRegex(ValueError, 'rate is "7/8": allowed with dvbs2'):
+            with self.assertRaisesRegex(ValueError, 'rate is "7/8": allowed values with dvbs2'):
                 block(rate="7/8")
             with self.assertRaisesRegex(ValueError, 'frame_size is "medium"'):
                 block(frame_size="medium")

@@ -30,7 +30,7 @@ ENCODER_DEFAULTS = dict(
 
 # Invalid parameters, and a pattern of the error message, which names the parameter and its value.
 WRONG_CODES = [
-    (dict(preset="mars"), r'preset is "mars": allowed are .* and others: see conv_presets\(\)'),
+    (dict(preset="mars"), r'preset is "mars": allowed values are .* and others: see conv_presets\(\)'),
     (dict(preset="ccsds", constraint_length=7), 'preset is "ccsds": .* constraint_length$'),
     (dict(preset="ccsds", polynomials=[0o171, 0o133], puncturing=""),
      'preset is "ccsds": .* polynomials, puncturing$'),
@@ -48,7 +48,7 @@ WRONG_CODES = [
     (dict(puncturing="10,1x"), 'puncturing is "10,1x"'),
     (dict(puncturing="10,10"), 'puncturing is "10,10"'),
     (dict(termination="open"), 'termination is "open"'),
-    (dict(frame_bits=-1), "^frame_bits is -1: allowed are 0 or more$"),
+    (dict(frame_bits=-1), "^frame_bits is -1: allowed values are 0 or more$"),
     (dict(frame_bits=100), "frame_bits is 100"),
     (dict(termination="terminated"), "frame_bits is 0"),
     (dict(termination="tailbiting", frame_bits=5), "frame_bits is 5"),
@@ -72,7 +72,7 @@ WRONG_DECODERS = [
     (dict(slots=17), "slots is 17"),
     (dict(max_latency_ms=-1.0), "max_latency_ms is -1"),
     (dict(max_latency_ms=float("nan")), "max_latency_ms is -?nan"),
-    (dict(device_timeout_ms=-1), "device_timeout_ms is -1: allowed are 0 to 1e9"),
+    (dict(device_timeout_ms=-1), "device_timeout_ms is -1: allowed values are 0 to 1e9"),
     (dict(device_timeout_ms=float("nan")), "device_timeout_ms is -?nan"),
     (dict(backend="gpu"), 'backend is "gpu"'),
     (dict(device=-1), "device is -1"),

@@ -234,7 +234,7 @@ class decoder_blocks:
     def test_LatencyOutOfRange_IsRefused(self):
         block = self.block(backend="cpu")
         for wrong in (-1.0, float("inf"), float("nan")):
-            with self.assertRaisesRegex(ValueError, "max_latency_ms is .*: allowed are"):
+            with self.assertRaisesRegex(ValueError, "max_latency_ms is .*: allowed values are"):
                 block.set_max_latency_ms(wrong)
 
     def test_Getters_FollowSettersAndFrames(self):
@@ -258,7 +258,7 @@ class decoder_blocks:
         self.assertEqual(found[1], expected[1])
         for wrong in (-1, 2):
             with self.assertRaisesRegex(ValueError,
-                                        f"positive_bit is {wrong}: allowed are 0 and 1"):
+                                        f"positive_bit is {wrong}: allowed values are 0 and 1"):
                 self.block(backend="cpu", positive_bit=wrong)
 
     positive_bit = 0 # default value of the parameter

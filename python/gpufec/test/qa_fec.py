@@ -260,7 +260,7 @@ class qa_fec(unittest.TestCase):
                 (lambda: make(FRAME, termination="truncated"), (0,), "2 or more"),
                 (lambda: ldpc("wifi", "648", "1/2"), (0,), "multiples of 648"),
                 (lambda: ldpc("wifi", "648", "1/2"), (3, 650, 1000),
-                 "frame_size is \\d+: allowed are multiples of 324, the bits of a message")):
+                 "frame_size is \\d+: allowed values are multiples of 324, the bits of a message")):
             for size in sizes:
                 lines = []
                 with self.subTest(allowed, size=size), support.output_of_process(lines):
@@ -268,7 +268,7 @@ class qa_fec(unittest.TestCase):
                     time.sleep(0.3) # waits for the thread that writes the log
                 with self.subTest(allowed, size=size):
                     logged = re.findall(r"a PDU or packet has (\d+)(?: to (\d+))? soft values: "
-                                      rf"(?:allowed are )?{allowed}\. It is not", "".join(lines))
+                                      rf"(?:allowed values are )?{allowed}\. It is not", "".join(lines))
                     self.assertEqual(len(logged), 1, lines)
                     first, last = logged[0]
                     self.assertLessEqual(int(first), size)

@@ -503,10 +503,10 @@ class qa_ldpc(unittest.TestCase):
             np.testing.assert_array_equal(items, bits)
             for wrong, message in (
                     ([0, 2, 4, 6], "message_positions is a list of 4: entry 3, position 6"),
-                    ([0, 1, 2, 7], r"message_positions\[3\] is 7: allowed are 0 to 6"),
+                    ([0, 1, 2, 7], r"message_positions\[3\] is 7: allowed values are 0 to 6"),
                     ([-1, 1, 2, 5], "message_positions is -1"),
                     ([0, 1, 2], "message_positions is a list of 3: .* K = 4"),
-                    ("middle", 'message_positions is "middle": allowed are systematic')):
+                    ("middle", 'message_positions is "middle": allowed values are systematic')):
                 for make in (gpufec.gpu_ldpc_dvbs2, gpufec.ldpc_encoder,
                              gpufec.fec_ldpc_decoder.make):
                     with self.subTest(wrong), self.assertRaisesRegex(ValueError, message):
@@ -649,8 +649,8 @@ class qa_ldpc(unittest.TestCase):
                 (dict(frame_size="medium"), 'frame_size is "medium"'),
                 (dict(frame_size="short", rate="9/10"), 'rate is "9/10"'),
                 (dict(code_file="/no/file"), "code_file is"),
-                (dict(message_positions="last"), 'message_positions is "last": allowed is .syst'),
-                (dict(message_positions=[1, 2]), "message_positions is a list: allowed is .syst"),
+                (dict(message_positions="last"), 'message_positions is "last": the only allowed value is .syst'),
+                (dict(message_positions=[1, 2]), "message_positions is a list: the only allowed value is .syst"),
                 (dict(soft_input="int16"), 'soft_input is "int16"'),
                 (dict(llr_scale=0.0), "llr_scale is 0"),
                 (dict(algorithm="sum"), 'algorithm is "sum"'),

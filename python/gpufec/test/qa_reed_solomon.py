@@ -166,14 +166,14 @@ class qa_reed_solomon(unittest.TestCase):
         for block in gpufec.rs_encoder, gpufec.rs_decoder:
             for text, parameters in (
                     ('code is "dvb-t"', dict(code="dvb-t")),
-                    ("interleaving is 17: allowed are 1 to 16", dict(interleaving=17)),
-                    ("interleaving is -1: allowed are 1 to 16", dict(interleaving=-1)),
-                    ("virtual_fill is 188: allowed are 0 to k - 1 = 187",
+                    ("interleaving is 17: allowed values are 1 to 16", dict(interleaving=17)),
+                    ("interleaving is -1: allowed values are 1 to 16", dict(interleaving=-1)),
+                    ("virtual_fill is 188: allowed values are 0 to k - 1 = 187",
                      dict(code="dvb", virtual_fill=188)),
-                    ("virtual_fill is -1: allowed are 0 or more", dict(virtual_fill=-1))):
+                    ("virtual_fill is -1: allowed values are 0 or more", dict(virtual_fill=-1))):
                 with self.subTest(text), self.assertRaisesRegex(ValueError, text):
                     block(**parameters)
-        with self.assertRaisesRegex(ValueError, "threads is 0: allowed are 1 to 256"):
+        with self.assertRaisesRegex(ValueError, "threads is 0: allowed values are 1 to 256"):
             gpufec.rs_decoder(threads=0)
         with self.assertRaisesRegex(ValueError, 'status_tags is "some"'):
             gpufec.rs_decoder(status_tags="some")

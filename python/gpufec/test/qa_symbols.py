@@ -567,11 +567,11 @@ class qa_symbols(unittest.TestCase):
         """Error messages name the wrong parameter, and the allowed values or the missing MODCOD."""
         s2x = dict(standard="dvbs2x")
         for wrong, text in (
-                (dict(standard="dvbt2"), 'standard is "dvbt2": allowed are dvbs2 and dvbs2x'),
-                (dict(rate="90/180"), 'rate is "90/180": 1/2.\nallowed with normal frames are 1/2'),
-                (dict(s2x, rate="7/8"), 'rate is "7/8": allowed with dvbs2x normal are'),
-                (dict(s2x, rate="90/180", frame_size="short"), 'rate is "90/180": 1/2.\nallowed with'),
-                (dict(frame_size="medium"), 'frame_size is "medium": allowed are normal and sh'),
+                (dict(standard="dvbt2"), 'standard is "dvbt2": allowed values are dvbs2 and dvbs2x'),
+                (dict(rate="90/180"), 'rate is "90/180": 1/2.\nallowed values with normal frames are 1/2'),
+                (dict(s2x, rate="7/8"), 'rate is "7/8": allowed values with dvbs2x normal are'),
+                (dict(s2x, rate="90/180", frame_size="short"), 'rate is "90/180": 1/2.\nallowed values with'),
+                (dict(frame_size="medium"), 'frame_size is "medium": allowed values are normal and sh'),
                 (dict(s2x, frame_size="medium", rate="1/5"), 'frame_size is "medium"'),
                 (dict(frame_size="vl-snr normal", rate="2/9"), 'is "vl-snr normal": allo'),
                 (dict(constellation="64apsk", rate="4/5"), 'constellation is "64apsk": no MODCOD'),
@@ -623,7 +623,7 @@ class qa_symbols(unittest.TestCase):
 
     def test_WrongParametersOfSymbols_AreRefused(self):
         for wrong, text in (
-                (dict(standard="dvbt2"), "allowed with standard dvbs2"),
+                (dict(standard="dvbt2"), "it is allowed only with standard dvbs2"),
                 (dict(standard="dvbs2x", frame_size="medium", rate="1/5"), "in medium frames"),
                 (dict(standard="dvbs2x", rate="13/45", constellation="8psk"), "at rate 13/45"),
                 (dict(constellation="64apsk"), 'constellation is "64apsk"'),
@@ -633,7 +633,7 @@ class qa_symbols(unittest.TestCase):
                 (dict(esn0="guessed"), 'esn0 is "guessed"'),
                 (dict(esn0_db=31.0), "esn0_db is 31"),
                 (dict(demapper="exact"), 'demapper is "exact"'),
-                (dict(code_file="some.alist"), "allowed with standard dvbs2")):
+                (dict(code_file="some.alist"), "it is allowed only with standard dvbs2")):
             with self.assertRaisesRegex(ValueError, text):
                 gpufec.gpu_ldpc_dvbs2(soft_input="symbols", **wrong)
         with self.assertRaisesRegex(ValueError, 'soft_input is "symbols12"'):

@@ -199,15 +199,15 @@ class qa_ccsds_arrays(unittest.TestCase):
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "the tool is not built")
     def test_ToolWithWrongOptions_ReportsThem(self):
         for options, status, words in (
-                (["--code", "c2"], 2, "--convolutional is ccsds: allowed are none with --code c2"),
+                (["--code", "c2"], 2, "--convolutional is ccsds: allowed values are none with --code c2"),
                 (["--code", "tc-bch"], 2,
-                 "--convolutional is ccsds: allowed are none with --code tc-bch"),
+                 "--convolutional is ccsds: allowed values are none with --code tc-bch"),
                 (["--convolutional", "none", "--code", "tc-bch", "--randomiser", "long"], 2,
-                 "--randomiser is \"long\": allowed are none and short"),
-                (["--interleaving", "9"], 2, "--interleaving is 9: allowed are 1 to 8"),
+                 "--randomiser is \"long\": allowed values are none and short"),
+                (["--interleaving", "9"], 2, "--interleaving is 9: allowed values are 1 to 8"),
                 (["--frame-bytes", "224"], 2, "--frame-bytes is 224"),
                 (["--convolutional", "none", "--threads", "257"], 2,
-                 "--threads is 257: allowed are 1 to 256"),
+                 "--threads is 257: allowed values are 1 to 256"),
                 (["--convolutional", "none"], 3, "0 frames")):
             result = subprocess.run(
                 [os.environ["GPUFEC_TOOL"], "decode", "ccsds", *options, "-", "-"],
@@ -218,16 +218,16 @@ class qa_ccsds_arrays(unittest.TestCase):
     def test_WrongArguments_AreRefused(self):
         values = np.zeros(100, np.int8)
         for arguments, words in (
-                (dict(code="c2"), 'convolutional is ccsds: allowed are "none"'),
+                (dict(code="c2"), 'convolutional is ccsds: allowed values are "none"'),
                 (dict(code="ccsds-255"), "ccsds-223"),
-                (dict(code="tc-bch"), 'convolutional is ccsds: allowed are "none"'),
+                (dict(code="tc-bch"), 'convolutional is ccsds: allowed values are "none"'),
                 (dict(convolutional="none", code="tc-bch", interleaving=2),
-                 "interleaving is 2: allowed is 1 with telecommand codes"),
+                 "interleaving is 2: the only allowed value is 1 with telecommand codes"),
                 (dict(convolutional="none", code="tc-bch", randomiser="long"), "none and short"),
                 (dict(convolutional="none", code="tc-ldpc-128", max_iterations=0), "1 to 1000"),
                 (dict(convolutional="none", frame_bytes=224), "up to 223"),
-                (dict(interleaving=9), "interleaving is 9: allowed are 1 to 8"),
-                (dict(convolutional="none", threads=257), "threads is 257: allowed are 1 to 256"),
+                (dict(interleaving=9), "interleaving is 9: allowed values are 1 to 8"),
+                (dict(convolutional="none", threads=257), "threads is 257: allowed values are 1 to 256"),
                 (dict(flywheel=-1), "0 to 100"), (dict(positive_bit=2), "0 and 1"),
                 (dict(soft_scale=0), "soft_scale is 0"),
                 (dict(convolutional="none", constellation="8psk"), "bpsk, qpsk and oqpsk"),
@@ -238,7 +238,7 @@ class qa_ccsds_arrays(unittest.TestCase):
                 self.assertIn(words, str(caught.exception))
         for arguments, words in (
                 ((values.view(np.uint8), "c2"), "tc-bch, tc-bch-detect, tc-ldpc-128"),
-                ((values[:0].view(np.uint8),), "length of the frame is 0: allowed are 1 to 16384"),
+                ((values[:0].view(np.uint8),), "length of the frame is 0: allowed values are 1 to 16384"),
                 ((values.reshape(10, 10).view(np.uint8),), "frame is of 2 dimensions"),
                 ((values.view(np.uint8), "tc-bch", "long"), "none and short")):
             with self.assertRaisesRegex(ValueError, words):

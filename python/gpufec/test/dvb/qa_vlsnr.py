@@ -241,7 +241,7 @@ class qa_vlsnr(unittest.TestCase):
                 (dict(frame_size="vl-snr normal", rate="2/9", constellation="pi/2-bpsk"),
                  "2/9 in vl-snr normal frames, allowed: qpsk"),
                 (dict(frame_size="vl-snr short sf2", rate="4/15", constellation="pi/2-bpsk"),
-                 'rate is "4/15": allowed with dvbs2x vl-snr short sf2 are 1/5 and 11/45'),
+                 'rate is "4/15": allowed values with dvbs2x vl-snr short sf2 are 1/5 and 11/45'),
                 (dict(frame_size="short", rate="11/45", constellation="pi/2-bpsk"),
                  "11/45 in short frames, allowed: qpsk"),
                 (dict(frame_size="medium", rate="1/5", constellation="pi/2-bpsk"),

@@ -261,7 +261,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
             message = "\n".join(block.get_error_messages())
             with self.subTest(**parameters):
                 if parameters in [p for p, _ in WRONG_LDPC]:
-                    self.assertRegex(message, r"(?s)Code file: |(frame_size|rate) is .*allowed with")
+                    self.assertRegex(message, r"(?s)Code file: |(frame_size|rate) is .*allowed values with")
                 else:
                     self.assertEqual(message, "")
 

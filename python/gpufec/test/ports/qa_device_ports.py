@@ -347,13 +347,13 @@ class qa_device_ports(unittest.TestCase):
 
 class qa_refusals(unittest.TestCase):
     def test_UnknownMemory_IsRefused(self):
-        with self.assertRaisesRegex(ValueError, 'io is "gpu": allowed are host, device_in'):
+        with self.assertRaisesRegex(ValueError, 'io is "gpu": allowed values are host, device_in'):
             gpufec.gpu_viterbi_pbvd(io="gpu")
 
     @unittest.skipIf(missing(), missing())
     def test_OptionsThatExcludeDevicePorts_AreRefused(self):
         for make in gpufec.gpu_viterbi_pbvd, gpufec.gpu_ldpc_dvbs2:
-            with self.assertRaisesRegex(ValueError, 'io is "device": allowed is "host"'):
+            with self.assertRaisesRegex(ValueError, 'io is "device": the only allowed value is "host"'):
                 make(io="device", backend="cpu")
             with self.assertRaisesRegex(ValueError, 'io is "device_in": devices has 2 elements'):
                 make(io="device_in", devices=[0, 1])

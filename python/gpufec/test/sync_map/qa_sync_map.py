@@ -414,9 +414,9 @@ class qa_sync_map(unittest.TestCase):
                                 frame_symbols=2, output="llr")
         with self.assertRaisesRegex(ValueError, "n is 0"):
             gpufec.sync_encoder(np.zeros((20, 0), np.uint8), q=4, n=0, frame_symbols=5)
-        with self.assertRaisesRegex(ValueError, "^frame_bits is -1: allowed are 0 or more$"):
+        with self.assertRaisesRegex(ValueError, "^frame_bits is -1: allowed values are 0 or more$"):
             gpufec.channel_bsid(frame_bits=-1)
-        with self.assertRaisesRegex(ValueError, "^alphabet is -1: allowed are 2 to 16$"):
+        with self.assertRaisesRegex(ValueError, "^alphabet is -1: allowed values are 2 to 16$"):
             gpufec.channel_bsid(alphabet=-1)
         with self.assertRaisesRegex(ValueError, 'length_tag is ""'):
             gpufec.channel_bsid(frame_bits=1, length_tag="")

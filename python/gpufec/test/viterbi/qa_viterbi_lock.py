@@ -257,12 +257,12 @@ class qa_viterbi_lock(unittest.TestCase):
 
     def test_WrongParameters_AreRefused(self):
         for parameters, text in (
-                (dict(lock="on"), "lock is \"on\": allowed are off and auto"),
+                (dict(lock="on"), "lock is \"on\": allowed values are off and auto"),
                 (dict(lock_constellation="8psk"), "lock_constellation is \"8psk\""),
                 (dict(lock_presets=["dvb"]), "dvb"),
-                (dict(lock_presets=["dvb_2_3", "lte"]), 'lock_presets is "lte": allowed are presets'),
+                (dict(lock_presets=["dvb_2_3", "lte"]), 'lock_presets is "lte": allowed values are presets'),
                 (dict(lock_memory=10), "lock_memory is 10"),
-                (dict(lock_first_item="x"), "lock_first_item is \"x\": allowed are i and q"),
+                (dict(lock_first_item="x"), "lock_first_item is \"x\": allowed values are i and q"),
                 (dict(preset="gsm", frame_bits=50000), "24 frames"),
                 (dict(preset="80211_3_4", frame_bits=100), "whole puncturing periods"),
                 (dict(status_period_s=-1), "status_period_s is -1"),
