@@ -8,10 +8,10 @@
 leandvb receives a waveform: the symbols of dvbs_rates.py with root-raised-cosine pulses (roll-off
 0.35, four samples per symbol) and white noise. The signal has no frequency offset and no timing
 offset, and leandvb is given the code rate. Its options are those of --hq, its highest sensitivity
-(Viterbi decoder and root-raised-cosine filter), with three changes: no notch filter; a longer
-filter than by default, with which it receives more packets; and no --fastlock, with which the
-search for synchronisation takes minutes per point at rate 7/8. The other receivers get the same
-waveform through a matched filter:
+(Viterbi decoder and root-raised-cosine filter), with three changes: no notch filter; a filter
+longer than the default, because leandvb then receives more packets; and no --fastlock, because with
+--fastlock the search for synchronisation lasts minutes per point at rate 7/8. The other receivers
+get the same waveform through a matched filter:
 
   gpufec        at the right sampling times and phase
   synchronised  through GNU Radio's symbol_sync_cc and costas_loop_cc
@@ -51,8 +51,8 @@ def pulse():
 
 
 def run(items, *chain):
-    """Returns the items at the end of a chain whose output has the type of its last block. The
-    items pass through files, because vectors of this length are slow in Python."""
+    """Runs a chain of blocks and returns its output items, whose type is that of the last block.
+    The items pass through files, because vectors of this length are slow in Python."""
     size = chain[-1].output_signature().sizeof_stream_item(0)
     graph = gr.top_block()
     with tempfile.TemporaryDirectory() as folder:

@@ -8,8 +8,8 @@
 Runs have 8-bit soft input at rate 1/2 and packed output. With --blocks N, a flowgraph has N such
 chains. These runs alternate:
   decoder    null source, gpu_viterbi_pbvd, null sink
-  edge       GNU Radio's keep_m_in_n (64 of 1024 items) in place of the decoder: the same ratio
-             of input to output, without decoding
+  edge       keep_m_in_n (64 of 1024 items) in place of the decoder: this block of GNU Radio has
+             the decoder's ratio of input to output, but does not decode
   wide_edge  edge with an input buffer of 1 MB
   limit      the decoder without a flowgraph, memory to memory (gpufec bench viterbi)
   slots      the decoder's batches alone, from pinned to pinned memory
@@ -62,8 +62,8 @@ def make_wide_edge(options, number=0):
 
 
 def flowgraph_rates(make, options):
-    """Returns decoded bits per second of each block, measured after the first 0.3 s (or less, with
-    a small --seconds)."""
+    """Returns decoded bits per second of each block, measured after a warm-up of 0.3 s (or less,
+    with a small --seconds)."""
     graph = gr.top_block()
     side_by_side = [make(options, number) for number in range(options.blocks)]
     for block in side_by_side:
@@ -92,8 +92,8 @@ def limit_rates(options):
 
 
 def thread_seconds(name):
-    """Returns the CPU seconds of the threads of blocks with this name. GNU Radio names a thread
-    after its block: the truncated name of the block, and a number."""
+    """Returns the CPU seconds of the threads of blocks with this name. GNU Radio names a thread by
+    the truncated name of its block, followed by a number."""
     seconds = 0.0
     for task in pathlib.Path("/proc/self/task").iterdir():
         if (task / "comm").read_text().startswith(name[:11]):
@@ -167,7 +167,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0,
                         help="duration of each run in seconds")
     parser.add_argument("--starved-seconds", type=float, default=5.0,
-                        help="duration in seconds of the measurement with a slow source; 0: the "
+                        help="duration in seconds of the measurement with a slow source; 0: this "
                              "measurement is omitted")
     parser.add_argument("--gpufec", default=shutil.which("gpufec"),
                         help="path of the program gpufec, which measures the decoder alone")

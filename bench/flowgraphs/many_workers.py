@@ -34,7 +34,7 @@ EBN0_DB = 3.0
 
 
 class Cluster:
-    """A client of Dask, and processes for Dask's scheduler and workers."""
+    """A Dask client with its own scheduler process and worker processes."""
 
     def __init__(self, workers):
         from distributed import Client
@@ -89,7 +89,7 @@ def with_dask(args):
     for _ in range(args.rounds):
         for workers in args.workers:
             with Cluster(workers) as cluster:
-                simulate(cluster, 2 * workers, args.task_bits) # The workers warm up.
+                simulate(cluster, 2 * workers, args.task_bits) # warm-up
                 times[workers].append(simulate(cluster, args.tasks, args.task_bits)[1])
     bits = args.tasks * args.task_bits
     with Cluster(2) as cluster:
@@ -141,7 +141,7 @@ def with_zeromq(args):
             for workers in args.workers:
                 seconds, _, expected = deal(args, workers, out)
                 times[workers].append(seconds)
-        # The dealer first encodes for some seconds. If the worker is killed before decoding begins,
+        # The dealer encodes for some seconds first. If the worker is killed before decoding begins,
         # no packet is sent again, and the run is repeated with a later kill.
         best = statistics.median(times[2])
         for wait in (args.kill_after, args.kill_after + 0.5 * best):

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the CCSDS receiver in noise: error rates, time to frames, false frames. */
+/* Measures the CCSDS receiver in noise: error rates, the time until frames are found, and
+ * the number of false frames. */
 
 #include "ccsds_link.h"
 #include "json.h"
@@ -88,7 +89,7 @@ double now()
     return std::chrono::duration<double>(t).count();
 }
 
-// Returns the Eb/N0 at which a rate falls to 1e-3, by interpolation of its logarithm; NaN
+// Returns the Eb/N0 in dB at which a rate is 1e-3, by interpolation of its logarithm; NaN
 // if the rate stays above 1e-3.
 double crossing(const std::vector<std::pair<double, double>>& points)
 {
@@ -121,8 +122,8 @@ struct error_counts {
     std::atomic<std::uint64_t> failed_codewords{ 0 }, symbols{ 0 }, wrong_symbols{ 0 };
 };
 
-// Number of frames that are counted in each stream of mode "rates". One more frame at
-// each end of the stream is not counted, because a Viterbi decoder does not know the
+// Number of frames that are counted in each stream of mode "rates". Two more frames, at
+// the ends of the stream, are not counted, because a Viterbi decoder does not know the
 // states before and after the stream.
 constexpr unsigned frames_of_stream = 100;
 

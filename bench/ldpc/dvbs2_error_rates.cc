@@ -307,7 +307,7 @@ private:
     std::vector<std::uint8_t> d_message, d_codeword, d_bits, d_labels;
 };
 
-// A set of threads that generate frames ahead of the decoder, which takes them in order.
+// A set of threads that generate frames in advance; the decoder reads them in order.
 class frame_maker
 {
 public:

@@ -6,7 +6,7 @@
 """Counts the instructions that the CPU kernels execute, under emulation by QEMU.
 
 Runs kernel_work with two amounts of work, and divides the difference of the instruction counts by
-the difference of the amounts. Instructions that do not depend on the amount are thus not counted.
+the difference of the amounts. The quotient excludes instructions that do not depend on the amount.
 
 Usage: count_instructions.py [--qemu "COMMAND"] [--kinds KIND,...] [--out FILE] KERNEL_WORK
   COMMAND   default: qemu-aarch64-static -L /usr/aarch64-linux-gnu
