@@ -245,8 +245,8 @@ class qa_cpp(unittest.TestCase):
         self.assertEqual(said, ["1096"] * len(calls))
 
     def test_CoreOnlyBuild_SearchesForNoOtherPackages(self):
-        """With GPUFEC_CORE_ONLY, CMake searches for no other packages. The test only configures the
-        build, because its objects would equal those of the present build."""
+        """With GPUFEC_CORE_ONLY, CMake searches only for the packages that the core needs. The test
+        only configures the build, because its objects would equal those of the present build."""
         build = self.folder / "core only"
         run(CMAKE, "-S", ROOT, "-B", build, "-G", GENERATOR, "-DGPUFEC_CORE_ONLY=ON",
             "-DENABLE_CUDA=OFF", f"-DCMAKE_CXX_COMPILER={COMPILER}")
