@@ -3,8 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares, on the CPU, dvbs_fec_receiver and dvbs_deframer with gr-dtv's blocks for DVB-T. DVB-T
-and DVB-S have the same code.
+"""Compares, on the CPU, dvbs_fec_receiver and dvbs_deframer with gr-dtv's blocks for DVB-T, whose
+code is that of DVB-S.
 
 gr-dtv transmits random packets at the code rates of DVB-S. Table "speed" has bits of
 transport-stream packets per second of processor time, from the best of --rounds runs. Processor

@@ -23,9 +23,9 @@ with fixed seeds, so results do not depend on the number of threads. Eb/N0 does 
 include the energy of markers.
 
 MODE is
-  rates    measures the frame error rate against Eb/N0 and, with LDPC codes, the frame
-           error rate of a decoder that is given the beginnings of frames, for the same
-           noise. N is the number of frames per point (default 1000)
+  rates    measures the frame error rate against Eb/N0. With LDPC codes, also measures
+           a decoder that is given the beginnings of frames, on the same noise.
+           N is the number of frames per point (default 1000)
   first    measures the number of whole frames until the first correct frame, at 1 dB
            above the threshold: at the beginning, after a slip by one symbol, and after
            a rotation (bpsk: an inversion). 1 means that no whole frame was lost. N is
@@ -34,7 +34,8 @@ MODE is
   noise    counts locks and false frames in noise. N is the number of soft values per
            row (default 1e7)
 
---only NAME   measures only the scheme or row NAME
+--only NAME     measures only the scheme or row with this name
+--threads N     number of threads (default 1)
 )";
 
 // Thresholds are measured with mode "rates", and rounded to 0.1 dB.
