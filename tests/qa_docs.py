@@ -28,7 +28,7 @@ def text_of(page):
 
 
 def links(page):
-    """Yields (path, anchor) for each link of a page within the repository."""
+    """Yields (path, anchor) for each link on the page that leads to a file of the repository."""
     for target in re.findall(r"\]\(([^)\s]+)\)", text_of(page)):
         if not re.match(r"[a-z]+:", target):
             path, _, anchor = target.partition("#")

@@ -76,7 +76,7 @@ def waveform(symbols, es_n0_db):
 
 def leandvb(program, samples, rate):
     with tempfile.TemporaryFile() as file:
-        (75 * samples).tofile(file)  # leandvb works with amplitudes of about 75
+        (75 * samples).tofile(file)  # leandvb expects amplitudes of about 75
         file.seek(0)
         done = subprocess.run([program, *LEANDVB, "--cr", rate], stdin=file,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
@@ -84,14 +84,15 @@ def leandvb(program, samples, rate):
 
 
 def synchronised(matched):
-    """Returns the symbols that GNU Radio's timing and carrier loops find."""
+    """Returns the symbols that GNU Radio's timing and carrier loops output for samples `matched`
+    behind a matched filter."""
     timing = digital.symbol_sync_cc(digital.TED_GARDNER, SAMPLES, 0.002, 1.0, 1.0, 0.1, 1,
                                     digital.constellation_qpsk().base(), digital.IR_MMSE_8TAP)
     return run(matched, timing, digital.costas_loop_cc(2 * math.pi / 1000, 4))
 
 
 def right(received, known):
-    """Returns the number of known packets that are among the received packets."""
+    """Returns how many packets of the set `known` are in `received`, an array of bytes."""
     whole = received[:len(received) // 188 * 188].reshape(-1, 188)
     return len(known & {packet.tobytes() for packet in whole})
 

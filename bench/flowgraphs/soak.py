@@ -154,8 +154,8 @@ def drain(streams):
 
 
 class device_memory:
-    """Reads the number of bytes of memory in use on the first GPU (0 without a GPU). The class
-    calls the CUDA driver, because every start of `nvidia-smi` delays work on the GPU."""
+    """A meter of the memory in use on the first GPU, in bytes (0 without a GPU). The class calls
+    the CUDA driver, because every start of `nvidia-smi` delays work on the GPU."""
 
     def __init__(self):
         self.driver, context = None, ctypes.c_void_p()
