@@ -77,7 +77,8 @@ def through(items, *chain):
 
 
 def soft(coded, sigma=0.4):
-    """Returns noisy float soft values, positive for bit 1. Some values have the wrong sign."""
+    """Returns float soft values of the bits `coded`, positive for bit 1, with noise of standard
+    deviation `sigma`. Some values have the wrong sign."""
     noise = np.random.default_rng(4).normal(0, sigma, len(coded))
     return (2.0 * np.asarray(coded) - 1 + noise).astype(np.float32)
 

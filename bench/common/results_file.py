@@ -175,7 +175,8 @@ def save(path, benchmark, found, what=None, command=None, build=None):
 
 
 def replace(path, text):
-    """Writes a file; an existing file is replaced only when the new file is complete."""
+    """Writes `text` to the file `path`; an existing file is replaced only when the new file is
+    complete."""
     if not os.path.isfile(path):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

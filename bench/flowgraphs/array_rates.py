@@ -127,7 +127,8 @@ def through_tool(subject, values, tool, run):
 
 
 def ways_of_a_device(decoder, values, **more):
-    """Returns tuples (name, input array, output array), for pinned memory and device memory."""
+    """Returns tuples (name, input array, output array) for pinned memory and device memory. The
+    input arrays have the values of `values`."""
     pinned = gpufec.pinned_empty(values.shape, values.dtype)
     pinned[:] = values
     there = gpufec.to_device(values)
@@ -137,9 +138,9 @@ def ways_of_a_device(decoder, values, **more):
 
 
 def beside_bench(subject, frames, args, run):
-    """Returns three rates in Mb/s. `gpufec bench` measures the rate of the kernels alone and the
-    rate from pinned input to pinned output ("slot to slot"). The third rate is for decoding
-    pinned arrays or arrays in device memory. The work per frame is constant."""
+    """Returns three rates in Mb/s for `frames` frames. `gpufec bench` measures the rate of the
+    kernels alone and the rate from pinned input to pinned output ("slot to slot"). The third rate
+    is for decoding pinned arrays or arrays in device memory. The work per frame is constant."""
     facts = json.loads(subprocess.run(
         [args.tool, "bench", subject.command, *subject.words, *subject.fixed_words,
          "--backend=cuda", "--json=-"], check=True, capture_output=True, text=True).stdout)
@@ -157,7 +158,8 @@ def beside_bench(subject, frames, args, run):
 
 
 def measure(subject, counts, args):
-    """Returns a report with the rate in Mb/s for each method and each number of frames."""
+    """Returns a report with the rate in Mb/s of each method of decoding `subject`, for each number
+    of frames in `counts`."""
     found = {}
     run = dict(backend=args.backend, threads=args.threads)
     if args.batch:

@@ -42,7 +42,8 @@ WIDE_MULTIPLE = 32768
 
 
 def make_decoder(options, number=0):
-    """Makes a decoder. A single block uses all devices; each of several blocks uses one device."""
+    """Makes decoder block `number`. With --blocks 1, the block uses all devices; otherwise, each
+    block uses one device."""
     devices = options.devices
     if options.blocks > 1:
         devices = [devices[number % len(devices)]]
@@ -62,8 +63,8 @@ def make_wide_edge(options, number=0):
 
 
 def flowgraph_rates(make, options):
-    """Returns decoded bits per second of each block, measured after a warm-up of 0.3 s (or less,
-    with a small --seconds)."""
+    """Returns decoded bits per second of each of --blocks blocks made by make(options, number). The
+    measurement follows a warm-up of 0.3 s (or less, with a small --seconds)."""
     graph = gr.top_block()
     side_by_side = [make(options, number) for number in range(options.blocks)]
     for block in side_by_side:
@@ -102,7 +103,8 @@ def thread_seconds(name):
 
 
 def starved_cpu(options, seconds):
-    """Returns the fraction of a core that the block's thread uses while it waits for input."""
+    """Returns the fraction of a core that the decoder block's thread uses in `seconds` seconds
+    while the source produces STARVED_ITEMS_PER_S."""
     graph = gr.top_block()
     graph.connect(blocks.null_source(gr.sizeof_char),
                   blocks.throttle(gr.sizeof_char, STARVED_ITEMS_PER_S),

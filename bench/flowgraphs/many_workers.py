@@ -110,8 +110,9 @@ def address():
 
 
 def deal(args, workers, out, kill_after_s=None):
-    """Runs zeromq_frames.py; returns its duration in seconds, the number of packets sent again, and
-    the decoded bits."""
+    """Runs zeromq_frames.py with `workers` workers and the output file `out`, and kills one worker
+    after `kill_after_s` seconds, if given. Returns the duration in seconds, the number of packets
+    sent again, and the decoded bits."""
     places = ["--deal", address(), "--collect", address()]
     kept = [subprocess.Popen([sys.executable, ZEROMQ, "worker", "--backend", "cpu", *places])
             for _ in range(workers)]

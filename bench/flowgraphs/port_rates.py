@@ -225,8 +225,9 @@ class cases:
         os.remove(path)
 
     def ring_items(self, make_source, make):
-        """Returns the size, in items, of the buffer that the scheduler allocates for the block's
-        input, computed from the block's output multiple; at least 65536."""
+        """Returns the size, in items, of the buffer that the scheduler allocates between the source
+        of make_source() and the block of make(): at least 65536, computed from the block's output
+        multiple."""
         graph = gr.top_block()
         source, block = make_source(), make()
         graph.connect(source, block, blocks.null_sink(

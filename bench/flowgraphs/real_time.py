@@ -68,8 +68,8 @@ def measured(rates, seconds, options, status_tags):
 
 
 def measure(names, args):
-    """Measures blocks together in one flowgraph. Returns a result for each block and fraction of
-    its capacity, and the capacities before and after."""
+    """Measures the blocks with these `names` together in one flowgraph. Returns a result for each
+    block and each fraction of its capacity, and the capacities before and after."""
     options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
 
     def capacities_now():

@@ -58,7 +58,8 @@ def source(kind):
 
 
 def rates(kinds, seconds):
-    """Returns the output items per second of each block, with all blocks in one flowgraph."""
+    """Returns the output items per second of a block of each kind in `kinds`, with all blocks in
+    one flowgraph."""
     graph = gr.top_block()
     made, sources = [], [] # references that keep the Python blocks alive
     for kind in kinds:

@@ -34,7 +34,8 @@ BITS = {"normal": 64800, "short": 16200}
 
 
 def transmitted(size, constellation, rate, frames, esn0_db, seed):
-    """Returns packed BBFRAMEs, one per row, and their complex symbols with noise."""
+    """Returns `frames` random packed BBFRAMEs, one per row, and their complex symbols with noise
+    at an Es/N0 of `esn0_db` dB."""
     random = np.random.default_rng(seed)
     encoder = gpufec.bch_encoder("dvbs2", size, rate)
     k = BITS[size] * gpufec.ldpc_encoder("dvbs2", size, rate).relative_rate_d() \
@@ -97,7 +98,8 @@ class nothing:
 
 
 def run(chain, path):
-    """Returns processor seconds, elapsed seconds, and the output bytes."""
+    """Runs `chain` on the complex symbols in the file `path`. Returns processor seconds, elapsed
+    seconds, and the output bytes."""
     sink = blocks.vector_sink_b()
     graph = gr.top_block()
     chain.connect(graph, blocks.file_source(gr.sizeof_gr_complex, str(path)), sink)

@@ -45,8 +45,8 @@ EXECUTED = re.compile(rb"(?m)^Trace [^/]*/0*([0-9a-f]+)/")
 
 
 def executed(qemu, program, kind, amount):
-    """Returns the number of executed instructions, and the quantity that one unit of work
-    processes."""
+    """Runs `program` with `amount` units of work of kind `kind`. Returns the number of executed
+    instructions, and the quantity that one unit of work processes."""
     emulator = subprocess.Popen([*qemu, "-d", "nochain,exec,in_asm", program, kind, str(amount)],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     size, times, rest = {}, collections.Counter(), b""

@@ -108,7 +108,7 @@ def error_rates(p, frames, threads, log):
 
 def joint_posteriors(items, lengths, code, channel):
     """Returns the exact posteriors of frames given all their reads, of shape (frames, N, q).
-    Enumerates all q^N messages."""
+    `lengths` has the shape (frames, reads). The function enumerates all q^N messages."""
     q, N = code["q"], code["frame_symbols"]
     messages = np.array(list(itertools.product(range(q), repeat=N)))
     frames, reads = lengths.shape

@@ -142,7 +142,8 @@ def add_noise(samples, noise_db, seed):
 
 
 def demodulate(samples, rate, signal):
-    """Returns the soft symbols of gr-satellites' demodulator."""
+    """Returns the soft symbols of gr-satellites' demodulator as an array of floats. `rate` is the
+    sample rate in Hz."""
     top = gr.top_block()
     sink = blocks.vector_sink_f()
     demodulator = signal.demodulator(signal.baud_rate, rate, iq=False)
@@ -220,7 +221,8 @@ def pdus(symbols, which, signal, backend="auto", quiet_s=3.0):
 
 
 def compare(path, noise_db, seed, backend="auto"):
-    """Returns a list of PDUs for each of WAYS, from the same symbols."""
+    """Returns a list of PDUs for each of WAYS, from the same symbols of the recording `path` with
+    noise of `noise_db` dB."""
     samples, rate = read_wav(path)
     signal = signal_of(path)
     symbols = demodulate(add_noise(samples, noise_db, seed), rate, signal)
@@ -242,8 +244,8 @@ def compare_all(path, cases, backend="auto"):
 
 
 def sweep(path, levels, seeds, backend="auto"):
-    """Yields a row per noise level: for each of WAYS, a list of the numbers of PDUs, one per
-    seed."""
+    """Yields a row per noise level in `levels` (in dB): for each of WAYS, a list of the numbers of
+    PDUs, one per seed."""
     for level in levels:
         cases = [(level, seed) for seed in range(seeds)]
         found = list(compare_all(path, cases, backend))
