@@ -22,15 +22,15 @@ enum class channel_place {
     device
 };
 
-//! Where a simulation runs, and callbacks that make a device channel (\p Link) and
-//! report its failure.
+//! Selects where a simulation runs, and has callbacks that make a device channel
+//! (\p Link) and report its failure.
 template <class Link, class Options>
 struct channel_options {
     channel_place place = channel_place::automatic;
     //! Makes a device channel; returns nullptr in a build without CUDA. If the function
     //! is empty, the host is used.
     std::function<std::unique_ptr<Link>(const Options&)> make;
-    //! Called with the reason when a device has failed, before the host repeats the
+    //! Callback with the reason of a device's failure, before the host repeats the
     //! simulation.
     std::function<void(const std::string&)> warn = [](const std::string&) {};
 };

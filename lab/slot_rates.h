@@ -14,7 +14,7 @@
 
 namespace gr::gpufec {
 
-//! Measures a decoder by decoding the same batches repeatedly.
+//! Measures a decoder, which decodes the same batches repeatedly.
 //! \tparam Traits traits of a decoder, see pipeline/backends.h
 template <class Traits>
 class slot_rates
@@ -77,13 +77,13 @@ public:
     }
 
     //! Returns, for each device, the time in ms of each step of a batch: medians over
-    //! \p rounds batches. All devices run at the same time, with one batch in flight
-    //! each. Supports only CUDA devices.
+    //! \p rounds batches. All devices run at the same time, each with one batch in
+    //! flight. Supports only CUDA devices.
     std::vector<std::vector<timed_step>> device_times(unsigned rounds)
     {
         d_pipeline.drain();
-        // All devices decode one slot of the pipeline, because the memory of this slot is
-        // pinned and holds values already.
+        // All devices decode the same slot of the pipeline, because its memory is pinned
+        // and already holds values.
         const auto& s = *d_pipeline.filling();
         const batch_memory memory{ s.input, s.output, s.status };
         std::vector<std::future<std::vector<timed_step>>> running;

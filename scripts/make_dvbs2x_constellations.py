@@ -48,8 +48,8 @@ def arguments(size, rate, modulation):
 
 
 def points(size, rate, modulation, bits):
-    """Returns the complex points of a constellation in the order of their labels, with mean energy
-    1."""
+    """Returns the 2^bits complex points of a constellation in the order of their labels, with mean
+    energy 1."""
     labels = np.arange(1 << bits, dtype=np.uint8)
     count = 9270 if bits == 7 else FRAMES[size][1] // bits
     items = np.resize(labels, count)
@@ -61,8 +61,8 @@ def points(size, rate, modulation, bits):
 
 
 def columns(size, rate, modulation, bits):
-    """Returns a string of digits: for each bit of a label, the interleaver column from which it
-    comes."""
+    """Returns a string of `bits` digits: for each bit of a label, the interleaver column from which
+    the bit comes."""
     rows = -(-FRAMES[size][1] // bits)
     of_bit = {}
     for column in range(bits):

@@ -4,8 +4,8 @@
 """Recovers the address tables of the DVB-S2 LDPC codes from gr-dtv's encoder.
 
 The code is linear and systematic. For each group of 360 bits, the script encodes a message in which
-only the group's first bit is 1, and undoes the parity accumulator (p[j] ^ p[j-1]). The ones that
-remain are exactly at the addresses of that group (EN 302 307-1, 5.3.2, annexes B and C). The script
+only the group's first bit is 1, and undoes the parity accumulator (p[j] ^ p[j-1]). The result
+is 1 exactly at the addresses of that group (EN 302 307-1, 5.3.2, annexes B and C). The script
 writes tables_normal.cc and tables_short.cc to a directory; the repository has these files as
 dvbs2_normal.cc and dvbs2_short.cc in lib/ldpc/code/tables. The build does not run this script.
 

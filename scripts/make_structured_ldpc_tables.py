@@ -18,7 +18,7 @@ quasi_cyclic.cc, dvbs2x.cc and dvbt2.cc in lib/ldpc/code/tables. The build does 
 | S2X, T2     | xdsopl/LDPC                        | GNU Radio's gr-dtv, by encoding     |
 
 Usage: make_structured_ldpc_tables.py SOURCES DIRECTORY
-SOURCES holds tavildar_wifi.h, liuguangxi_wifi.cpp, toolbox_nr5g.rs, sionna_bg1.csv,
+SOURCES contains tavildar_wifi.h, liuguangxi_wifi.cpp, toolbox_nr5g.rs, sionna_bg1.csv,
 sionna_bg2.csv, toolbox_ccsds.rs, labrador.rs, yamcs_64.java and yamcs_256.java (its CLTU
 generators), xdsopl_s2.hh, xdsopl_s2x.hh, xdsopl_t2.hh.
 """
@@ -309,8 +309,8 @@ def dvbs2x(sources):
 
 
 def dvbt2(sources):
-    """Returns two tables {frame size: {rate: (k, rows of addresses)}}: of all codes of DVB-T2, and
-    of those that DVB-S2 does not have."""
+    """Returns two tables {frame size: {rate: (k, rows of addresses)}}: one of all codes of DVB-T2,
+    and one of the codes that DVB-S2 does not have."""
     tables = addresses_of((sources / "xdsopl_t2.hh").read_text())
     known = {(n, k, str(rows)) for n, k, rows in
              addresses_of((sources / "xdsopl_s2.hh").read_text()).values()}

@@ -2,9 +2,9 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the shell commands on the pages, except those in EXCEPTIONS, and the Python examples, except
-those whose entry in the table below is None. Checks that presets, scripts and options that pages
-name exist.
+"""Runs the shell commands on the pages, except the commands in EXCEPTIONS, and the Python examples,
+except the examples whose entry in the table of examples is None. Checks that presets, scripts and
+options that pages name exist.
 
 docs/quick-start.md and docs/cpp.md have their own tests, qa_quick_start.py and qa_cpp.py. The named
 examples of docs/converting run in qa_converting.py."""
@@ -38,7 +38,7 @@ PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "packaging/REA
                                   "bench/results/README.md")] + sorted((ROOT / "docs").rglob("*.md"))
 OF_ITS_OWN = (ROOT / "docs" / "quick-start.md", ROOT / "docs" / "cpp.md")
 
-# Beginnings of commands that are not run, and the reasons.
+# Beginnings of commands that this test does not run, and the reasons.
 EXCEPTIONS = {
     "scripts/demo": "builds everything, and installs packages",
     "scripts/test": "runs this test itself",
@@ -71,20 +71,20 @@ def commands():
 
 
 def receiver_of_dvbs2rx():
-    """Returns a substitute for the program dvbs2-rx, with the attributes that the examples use."""
+    """Returns an object with the attributes of the program dvbs2-rx that the examples use."""
     return mock.Mock(frame_size="normal", code_rate="1/2", constellation="QPSK",
                      ldpc_iterations=25)
 
 
 def soft_source():
-    """Returns the names for an example that connects a decoder to a source of soft values and to a
-    sink."""
+    """Returns the variables of an example that connects a decoder to a source of soft values and to
+    a sink."""
     return dict(fec=fec, top=gr.top_block(), source=blocks.null_source(gr.sizeof_float),
                 sink=blocks.null_sink(gr.sizeof_char))
 
 
-# For the beginning of each Python example: a function that returns the names that the example needs,
-# or None if the example is not run.
+# For the beginning of each Python example: a function that returns the variables that the example
+# needs, or None if the example is not run.
 SURROUNDINGS = {
     "from gnuradio import gpufec": dict,
     "from gnuradio import fec, gpufec": dict,

@@ -2,9 +2,9 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the examples of docs/converting.md and docs/converting/, and tests the tables of these pages.
-The code before and after a conversion must decode the same input to the sent bits, with at most
-0.2 % errors."""
+"""Runs the examples of docs/converting.md and docs/converting/, and tests the tables of these
+pages. The code before and after a conversion must decode the same input to the sent bits, with at
+most 0.2 % errors."""
 
 import json
 import os
@@ -77,7 +77,8 @@ def through(items, *chain):
 
 
 def soft(coded, sigma=0.4):
-    """Returns noisy float soft values, positive for bit 1. Some values have the wrong sign."""
+    """Returns float soft values of the bits `coded`, positive for bit 1, with noise of standard
+    deviation `sigma`. Some values have the wrong sign."""
     noise = np.random.default_rng(4).normal(0, sigma, len(coded))
     return (2.0 * np.asarray(coded) - 1 + noise).astype(np.float32)
 
@@ -180,8 +181,8 @@ class qa_converting(unittest.TestCase):
                     self.assertLess(steps, 64)
 
     def mean_steps(self, values, soft_input, soft_scale=32, positive_bit=1):
-        """Returns the mean magnitude of soft values in int8 steps. With the right scale, the mean is
-        about 32."""
+        """Returns the mean magnitude of soft values in int8 steps. With the right scale, the mean
+        is about 32."""
         offset, scale = {"uint8": (128, 1), "float": (0, soft_scale)}.get(soft_input, (0, 1))
         return np.mean(np.abs(values.astype(float) - offset)) * scale
 
@@ -276,7 +277,7 @@ class qa_converting(unittest.TestCase):
     def test_GrFecFrames_DecodeBeforeAndAfter(self):
         self.both("gr_fec_frames", soft(self.frames()), 0.9)
 
-    def test_ParametersOfGrFecModes_DecodeItsFrames(self):
+    def test_ParametersOfGrFecModes_DecodeGrFecFrames(self):
         """For each row of the table except CC_STREAMING, gr-fec's and gr-gpufec's decoders decode
         frames of gr-fec's encoder, and a frame has the number of values that the row states."""
         rows = re.findall(r'\| `(CC_\w+)` \| `termination="(\w+)"` \| ([^|]+) \|', PAGE)
@@ -317,7 +318,7 @@ class qa_converting(unittest.TestCase):
         self.assertTrue(np.array_equal(theirs, ours[:len(theirs)]))
 
     @unittest.skipUnless(ALIST.exists(), "the alist files of gr-fec are not installed")
-    def test_ParametersOfGrFecLdpcRows_DecodeItsCodewords(self):
+    def test_ParametersOfGrFecLdpcRows_DecodeGrFecCodewords(self):
         """The examples before and after the conversion decode. With the parameters in each row of
         the table, the decoder decodes the output of the gr-fec encoder in that row."""
         bits = self.bits[:100 * 152]
@@ -487,7 +488,8 @@ class qa_converting(unittest.TestCase):
         self.assertEqual([v for _, v in support.tags_of(tags, "ldpc_iterations")], [30] * 4)
 
     def test_MonitoringOfDvbs2rx_ReportsInvalidFrame(self):
-        """The page's replacements for gr-dvbs2rx's methods exist, and report an invalid frame."""
+        """The methods that the page names in place of gr-dvbs2rx's methods report an invalid
+        frame."""
         table = PAGE[PAGE.index("| gr-dvbs2rx | here |"):].split("\n\n")[0]
         message, llr = self.llrs(0.75)
         llr[:64800] = llr[64800:2 * 64800][::-1] # The first frame cannot be decoded.
@@ -507,8 +509,8 @@ class qa_converting(unittest.TestCase):
             self.assertEqual(getattr(gpufec.bbframe_to_ts(), ours)(), 0, own)
 
     def test_ConvertedGrDtvReceivers_OutputSamePackets(self):
-        """The converted receivers output the packets that gr-dtv's blocks output, and further
-        packets at the end of the stream."""
+        """The converted receivers output all packets that gr-dtv's blocks output, and more packets
+        at the end of the stream."""
         packets = qa_dvbs.transport_packets(320)
         frames = qa_dvbs.frames_of(packets)
         symbols = qa_dvbs.with_noise(qa_dvbs.symbols_of(frames, "3/4"), 12)
@@ -527,8 +529,8 @@ class qa_converting(unittest.TestCase):
     @unittest.skipIf(dvbs2rx is None or not shutil.which("dvbs2-rx"),
                      "gr-dvbs2rx is not installed")
     def test_ChangedProgramOfDvbs2rx_ReceivesPackets(self):
-        """dvbs2-rx with the page's changes receives more than 90 % of the packets that the unchanged
-        dvbs2-rx receives, and reports its counts."""
+        """dvbs2-rx with the page's changes receives more than 90 % of the packets that the
+        unchanged dvbs2-rx receives, and reports its counts."""
         own = dvbs2rx_receiver.with_import(pathlib.Path(shutil.which("dvbs2-rx")).read_text())
         block = dvbs2rx_receiver.with_one_block(own)
         packets = dvbs2rx_receiver.transport_stream(4000, 6)

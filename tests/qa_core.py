@@ -38,7 +38,7 @@ class qa_core(unittest.TestCase):
             with self.subTest(path.relative_to(ROOT)):
                 self.assertEqual(theirs(path), [])
 
-    def test_IncludesOfBlock_AreDetected(self):
+    def test_GnuRadioHeadersInBlock_AreDetected(self):
         """theirs() finds headers of GNU Radio in the source of a block."""
         self.assertTrue(theirs(ROOT / "lib" / "blocks" / "viterbi" / "gpu_viterbi_pbvd_impl.cc"))
 

@@ -52,7 +52,8 @@ class qa_cpp(unittest.TestCase):
                            "LD_LIBRARY_PATH": str(cls.library.parent)}
 
     def folder_of(self, name, project):
-        """Makes a folder with the page's program and a CMakeLists.txt. Returns its path."""
+        """Makes the folder `name` with the page's program and a CMakeLists.txt with the text
+        `project`. Returns the folder's path."""
         folder = self.folder / name
         folder.mkdir()
         (folder / "main.cc").write_text(EXAMPLES["program"], encoding="utf-8")
@@ -123,7 +124,8 @@ class qa_cpp(unittest.TestCase):
         self.assertIn("30000 bits, 0 errors", said)
 
     def compiled(self, name, source):
-        """Compiles a program with the installed library. Returns its path."""
+        """Compiles the program `name` from the text `source` with the installed library. Returns
+        the program's path."""
         program = self.folder / name
         program.with_suffix(".cc").write_text(source, encoding="utf-8")
         run(COMPILER, "-std=c++17", program.with_suffix(".cc"), "-I", self.prefix / "include",
@@ -245,8 +247,8 @@ class qa_cpp(unittest.TestCase):
         self.assertEqual(said, ["1096"] * len(calls))
 
     def test_CoreOnlyBuild_SearchesForNoOtherPackages(self):
-        """With GPUFEC_CORE_ONLY, CMake searches for no other packages. The test only configures the
-        build, because its objects would equal those of the present build."""
+        """With GPUFEC_CORE_ONLY, CMake searches only for the packages that the core needs. The test
+        only configures the build, because its objects would equal those of the present build."""
         build = self.folder / "core only"
         run(CMAKE, "-S", ROOT, "-B", build, "-G", GENERATOR, "-DGPUFEC_CORE_ONLY=ON",
             "-DENABLE_CUDA=OFF", f"-DCMAKE_CXX_COMPILER={COMPILER}")

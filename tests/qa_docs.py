@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests the documentation's pages: links, index, pictures, tables, named results, answers to
-newcomers, line lengths, decisions and credits."""
+"""Tests the pages of the documentation: links, index, pictures, tables, files of results, answers
+to questions of newcomers, line lengths, decision records and credits."""
 
 import json
 import pathlib
@@ -28,7 +28,7 @@ def text_of(page):
 
 
 def links(page):
-    """Yields (path, anchor) for each link of a page within the repository."""
+    """Yields (path, anchor) for each link on the page that leads to a file of the repository."""
     for target in re.findall(r"\]\(([^)\s]+)\)", text_of(page)):
         if not re.match(r"[a-z]+:", target):
             path, _, anchor = target.partition("#")
@@ -150,8 +150,8 @@ class qa_docs(unittest.TestCase):
                         self.assertLessEqual(len(line), 100)
 
     def test_TablesOfHeaders_KeepTheirRows(self):
-        """Tables in header comments have one row per line, as Doxygen requires. A formatter may have
-        joined rows."""
+        """Tables in header comments have one row per line, as Doxygen requires. A formatter may
+        have joined rows."""
         tables = 0
         for header in sorted((ROOT / "include").rglob("*.h")):
             columns = 0  # columns of the table in the previous line; 0: no table

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that the files in bench/results match the schema, that a page quotes each file, that their
-number is limited, and that the writer in bench/common makes files that match the schema."""
+"""Tests that the files in bench/results match the schema, that a page quotes each file, that the
+number of files is limited, and that bench/common/results_file.py writes files that match the
+schema."""
 
 import json
 import pathlib
@@ -98,7 +99,7 @@ class qa_results(unittest.TestCase):
 
     @staticmethod
     def wrong():
-        """Yields invalid reports, each with one fault."""
+        """Yields reports with one fault each."""
         run = {"benchmark": "a", "commit": "0123abc", "date": "2026-11-25",
                "device": {"processor": "a"}, "command": "a", "settings": {}, "rows": [{"x": 1}]}
         for change in ({"commit": ""}, {"date": "yesterday"}, {"device": {}},

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests scripts that surround the build: tables of the pages, counts of tests, commits, compiler
-warnings, pkg-config and packages."""
+"""Tests scripts and build settings: tables of the pages, counts of tests, the recorded commit,
+compiler warnings, CUDA options, pkg-config and packages."""
 
 import hashlib
 import os

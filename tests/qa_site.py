@@ -2,8 +2,8 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that the documentation site is complete and has no dead links, and that figures are
-current."""
+"""Tests that the documentation site is complete and has no dead links, and that tables of pages
+equal the files of results."""
 
 import importlib
 import json
@@ -68,7 +68,7 @@ class qa_site(unittest.TestCase):
             self.assertIn(path.name, page)
 
     def test_Navigation_HasKindsAndTheirPages(self):
-        """The tabs are the kinds of pages, and each page belongs to exactly one kind."""
+        """The navigation has a tab for each kind of page, and each page is in exactly one tab."""
         page = (self.site / "docs" / "limits.html").read_text()
         tabs = re.findall(r'(?s)<a href="[^"]*" class="md-tabs__link[^"]*">\s*(.*?)\s*</a>', page)
         self.assertEqual(tabs, list(make_site.PAGES))
@@ -83,8 +83,8 @@ class qa_site(unittest.TestCase):
         self.assertIn('data-md-color-scheme="slate"', page)
 
     def test_SearchOnFiles_FindsPagesByName(self):
-        """The search index, a script that local pages may load, has the titles of pages and
-        sections."""
+        """The search index has the titles of pages and sections. It is a script, so that pages
+        opened as local files can load it."""
         script = (self.site / "search" / "search_index.js").read_text()
         index = json.loads(re.fullmatch(r"var __index = (.*);", script)[1])
         titles = {entry["location"]: entry["title"] for entry in index["docs"]}
@@ -106,7 +106,8 @@ class qa_site(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("doxygen"), "Doxygen is not installed")
     def test_InterfacePages_HaveNoWarnings(self):
-        """Doxygen makes its pages without warnings, and the pages of blocks link to them."""
+        """Doxygen writes its pages without warnings, and the pages of blocks link to Doxygen's
+        pages."""
         template = (ROOT / "docs" / "doxygen" / "Doxyfile.in").read_text()
         with tempfile.TemporaryDirectory() as folder:
             settings = template.replace("@PROJECT_SOURCE_DIR@", str(ROOT)).replace("@VERSION@", "")

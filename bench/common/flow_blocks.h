@@ -41,8 +41,7 @@ inline gpu_sync_map_options block_options(double p)
     return options;
 }
 
-// Connects a source of items to a decoder. If \p tagged is true, the items have length
-// tags.
+// Connects a source of items to a decoder. \p tagged adds length tags to the items.
 inline void connect_source(const gr::top_block_sptr& graph,
                            const gr::block_sptr& source,
                            const gr::block_sptr& block,

@@ -34,12 +34,12 @@ inline double thread_seconds(const std::string& name)
 
 struct flow_rate {
     double items;             // output items of the block per second
-    std::vector<double> load; // CPU seconds of each group of threads per second
+    std::vector<double> load; // CPU seconds per second, of each group of threads
 };
 
 // Runs \p graph, and measures \p block for \p seconds seconds after a warm-up of \p
-// warmup seconds. \p threads has a prefix of the threads' names for each entry of \p
-// load.
+// warmup seconds. For each entry of \p load, \p threads has
+// a prefix of the names of the threads to measure.
 inline flow_rate measure_flow(const gr::top_block_sptr& graph,
                               const gr::block_sptr& block,
                               double warmup,

@@ -31,7 +31,7 @@ def parsed(text):
 
 
 def join(path, results):
-    """Writes the runs of several files to `path`. An unnamed run is named after its file."""
+    """Writes the runs of several files to `path`. A run without a name gets its file's name."""
     runs = []
     for result in results:
         with open(result, encoding="utf-8") as file:

@@ -149,8 +149,8 @@ def rows_of(value, **labels):
 
 def record(output):
     """Divides a program's output into settings and rows. The settings of an object are its numbers,
-    its strings, and lists of numbers or strings; all other values become rows. If there are no
-    other values, the object is the only row. A list becomes rows, without settings."""
+    its strings, and lists of numbers or strings; all other values become rows. An object without
+    other values is the only row. A list becomes rows, without settings."""
     output = json.loads(json.dumps(output), parse_constant=lambda name: None)
     if not isinstance(output, dict):
         return {}, rows_of(output)
@@ -175,7 +175,8 @@ def save(path, benchmark, found, what=None, command=None, build=None):
 
 
 def replace(path, text):
-    """Writes a file; the old file stays in place until the new one is complete."""
+    """Writes `text` to the file `path`; an existing file is replaced only when the new file is
+    complete."""
     if not os.path.isfile(path):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

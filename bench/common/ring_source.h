@@ -42,8 +42,8 @@ public:
         pmt::pmt_t key, value;
     };
 
-    /*! \p least_bytes is the minimum size of the buffer. \p rate is in items per second.
-     * If \p rate is 0, the source produces items whenever the buffer has space. */
+    /*! \p least_bytes is the minimum size of the buffer. \p rate is in items per second;
+     * 0: the source produces items whenever the buffer has space. */
     ring_source(std::vector<std::int8_t> items,
                 std::size_t least_bytes,
                 std::vector<tag> tags = {},
@@ -141,10 +141,9 @@ private:
         }
     }
 
-    // Returns the number of items that work() may produce. Without a rate, any number is
-    // allowed. With a rate, waits until at least one item is due, and returns the number
-    // of items that are due. This function waits because GNU Radio would wait for 0.25 s
-    // if work() returned 0.
+    // Returns the number of items that work() may produce. With a rate, the function
+    // waits until at least one item is due, and returns the number of items that are due.
+    // If work() returned 0 instead, GNU Radio would wait for 0.25 s.
     std::uint64_t allowed(std::uint64_t given)
     {
         if (d_rate == 0) {

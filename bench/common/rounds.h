@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The main function of programs that measure in rounds. */
+/* A helper for main() of programs that measure in rounds. */
 
 #ifndef INCLUDED_GPUFEC_BENCH_ROUNDS_H
 #define INCLUDED_GPUFEC_BENCH_ROUNDS_H
@@ -12,8 +12,8 @@
 
 namespace gr::gpufec::bench {
 
-// Calls \p run with the number of rounds: the first argument of the program, or \p
-// standard without arguments. Returns the exit status for main().
+// Calls \p run with the number of rounds: the first argument of the program or, without
+// arguments, \p standard. Returns the exit status for main().
 template <class Run>
 int main_of_rounds(int argc, char** argv, int standard, Run&& run)
 try {

@@ -7,8 +7,9 @@ A call decodes 1 to 100,000 frames (LDPC up to 10,000). A decoder object that is
 ("reused decoder") is compared with functions that make a decoder in each call ("new decoder per
 call"), a plain copy of the input ("copy of the array"), a flowgraph (--flowgraph, needs GNU Radio)
 and the command line tool (--tool). On a GPU, a reused decoder is also measured with pinned arrays
-("page-locked") and with arrays in device memory ("on the device"). With --tool, these two rates of
-Viterbi and LDPC are compared with `gpufec bench`. --json and --plot write the results."""
+("page-locked") and with arrays in device memory ("on the device"). With --tool, the Viterbi and
+LDPC rates for pinned and device arrays are compared with `gpufec bench`. --json writes the results
+to a file, and --plot draws them."""
 
 import argparse
 import json
@@ -29,7 +30,7 @@ except ModuleNotFoundError:
     from gnuradio import gpufec
 
 
-# Labels of the kinds of memory in the picture.
+# Labels of the curves, for names of rates that need another label in the picture.
 LABELS = {"page-locked": "pinned arrays", "on the device": "device arrays"}
 
 
@@ -89,7 +90,7 @@ class Sync:
 
 
 def median_time(call, seconds):
-    call() # The first call fills caches and creates decoders for this batch size.
+    call() # not measured, because it fills caches and creates decoders
     times = []
     begin = time.perf_counter()
     while not times or (time.perf_counter() - begin < seconds and len(times) < 50):
@@ -126,8 +127,8 @@ def through_tool(subject, values, tool, run):
 
 
 def ways_of_a_device(decoder, values, **more):
-    """Returns a name, an input array and an output array for each kind of memory that a device
-    accesses in place."""
+    """Returns tuples (name, input array, output array) for pinned memory and device memory. The
+    input arrays have the values of `values`."""
     pinned = gpufec.pinned_empty(values.shape, values.dtype)
     pinned[:] = values
     there = gpufec.to_device(values)
@@ -137,9 +138,9 @@ def ways_of_a_device(decoder, values, **more):
 
 
 def beside_bench(subject, frames, args, run):
-    """Returns three rates in Mb/s. `gpufec bench` measures the rate of the kernels alone and the
-    rate from pinned input to pinned output ("slot to slot"). The third rate is that of decoding
-    arrays that the device accesses in place. The work per frame is the same in all cases."""
+    """Returns three rates in Mb/s for `frames` frames. `gpufec bench` measures the rate of the
+    kernels alone and the rate from pinned input to pinned output ("slot to slot"). The third rate
+    is for decoding pinned arrays or arrays in device memory. The work per frame is constant."""
     facts = json.loads(subprocess.run(
         [args.tool, "bench", subject.command, *subject.words, *subject.fixed_words,
          "--backend=cuda", "--json=-"], check=True, capture_output=True, text=True).stdout)
@@ -151,13 +152,14 @@ def beside_bench(subject, frames, args, run):
     for way, array, out in ways_of_a_device(decoder, values):
         seconds = median_time(lambda: decoder.decode(array, out=out), args.seconds)
         found[way] = frames * subject.bits / seconds / 1e6
-    print(f"{subject.command}, {frames} frames, Mb/s, compared with gpufec bench:",
+    print(f"{subject.command}, {frames} frames per call, rates in Mb/s compared with gpufec bench:",
           ", ".join(f"{way} {rate:.1f}" for way, rate in found.items()), flush=True)
     return found
 
 
 def measure(subject, counts, args):
-    """Returns a report with the rate in Mb/s for each method and each number of frames."""
+    """Returns a report with the rate in Mb/s of each method of decoding `subject`, for each number
+    of frames in `counts`."""
     found = {}
     run = dict(backend=args.backend, threads=args.threads)
     if args.batch:
@@ -189,7 +191,7 @@ def measure(subject, counts, args):
             add("flowgraph", frames, through_flowgraph(subject, values, run))
         if args.tool:
             add("gpufec decode", frames, through_tool(subject, values, args.tool, run))
-        print(f"{subject.command} {frames}:", ", ".join(
+        print(f"{subject.command}, {frames} frames per call, rates in Mb/s:", ", ".join(
             f"{way} {rates[-1][1]:.1f}" for way, rates in found.items()
             if rates[-1][0] == frames), flush=True)
     report = {"what": subject.name, "bits_per_frame": subject.bits, "backend": status.backend,
@@ -200,8 +202,8 @@ def measure(subject, counts, args):
 
 
 def import_seconds():
-    """Returns the seconds of wall time and of processor time to import gpufec, including NumPy, and
-    to import NumPy alone. Each is the median of nine processes."""
+    """Returns the wall time and the processor time in seconds of importing gpufec, which includes
+    NumPy, and of importing NumPy alone. Each time is the median over nine processes."""
     program = ("import time\ndef now(): return time.perf_counter(), time.process_time()\n"
                "a = now(); import numpy; b = now(); import gpufec; c = now()\n"
                "print(c[0] - a[0], c[1] - a[1], b[0] - a[0], b[1] - a[1])")
@@ -248,7 +250,7 @@ def plot(report, path):
                 continue
             axes.loglog(*zip(*points), "o-", label=LABELS.get(way, way))
         axes.set(title=f"{one['what']}\n{one['backend']}, {one['device']}",
-                 xlabel="frames per call", ylabel="Mb/s of information bits")
+                 xlabel="frames per call", ylabel="rate in Mb/s of information bits")
         axes.title.set_fontsize(9)
         axes.grid(True, which="both", alpha=0.3)
         axes.legend(fontsize=8)
@@ -261,8 +263,9 @@ def main():
     parser.add_argument("--decoders", default="viterbi,ldpc,sync")
     parser.add_argument("--backend", default="auto", choices=["auto", "cuda", "cpu"])
     parser.add_argument("--threads", type=int, default=1,
-                        help="number of decoding threads; with a GPU, at least four threads copy arrays")
-    parser.add_argument("--batch", type=int, default=0, help="batch size in frames; 0: the decoder chooses")
+                        help="number of decoding threads; with a GPU, at least four threads copy")
+    parser.add_argument("--batch", type=int, default=0,
+                        help="batch size in frames; 0: the decoder chooses the size")
     parser.add_argument("--seconds", type=float, default=0.5, help="duration of each measurement in seconds")
     parser.add_argument("--most", type=int, default=100000, help="maximum number of frames per call")
     parser.add_argument("--flowgraph", action="store_true")
@@ -270,13 +273,13 @@ def main():
     parser.add_argument("--json", type=report_path)
     parser.add_argument("--plot", type=pathlib.Path)
     parser.add_argument("--plot-of", type=pathlib.Path,
-                        help="file of results; only draw its picture, without a measurement")
+                        help="draw the results in this file, without a measurement")
     args = parser.parse_args()
     if args.plot_of:
         plot(reported(args.plot_of), args.plot)
         return
     report = {"import_s": import_seconds(), "decoders": {}}
-    print("import:", report["import_s"], flush=True)
+    print("seconds to import:", report["import_s"], flush=True)
     for subject in (Viterbi, Ldpc, Sync):
         if subject.command in args.decoders.split(","):
             counts = [n for n in (1, 10, 100, 1000, 10000, 100000)

@@ -6,9 +6,8 @@
 
 For each row, the program runs with few and with many bits. The rate is the difference in bits
 divided by the difference in time, which excludes the start of the program and of the device.
-Before these rows, the script checks that a channel on the device and a channel on the host lead to
-the same error counts. It also measures the time, start included, until a Viterbi point at 6.35 dB
-has 100 errors.
+The script first checks that simulations on the device and on the host count the same errors. The
+script also measures the time, start included, until a Viterbi point at 6.35 dB has 100 errors.
 
 Usage: ber_rates.py GPUFEC [--json FILE] [--seconds S]
 """
@@ -74,9 +73,9 @@ def ber(tool, decoder, options, bits):
 
 
 def rate_of(tool, decoder, options, guess, min_s):
-    """Returns bits per second, the report of the longer run, and the durations of both runs.
-    `guess` is an estimate in bits per second. `min_s` is the intended difference between the
-    durations of the two runs, in seconds."""
+    """Returns the rate in bits per second, the report of the longer run, and the durations of both
+    runs in seconds. `guess` is an estimate in bits per second. `min_s` is the intended difference
+    between the durations of the two runs, in seconds."""
     few, short = ber(tool, decoder, options, guess * min_s / 4)
     for _ in range(5):
         many, long = ber(tool, decoder, options, few["bits"] + guess * min_s)
@@ -109,7 +108,7 @@ def same(tool):
         device, device_s = gpufec(tool, "ber", decoder, "--backend", "cuda", "--channel",
                                   "device", *words)
         equal = host["points"] == device["points"]
-        print(f"{decoder} {options}: {'equal' if equal else 'DIFFERENT'}, "
+        print(f"{decoder} {options}: error counts {'equal' if equal else 'DIFFERENT'}, "
               f"host {host_s:.1f} s, device {device_s:.1f} s", flush=True)
         yield {"call": f"{decoder} {options}", "equal": equal, "host_s": host_s,
                "device_s": device_s, "points": device["points"]}

@@ -33,7 +33,7 @@ from port_rates import SETTLE_S, ring  # noqa: E402
 
 INTERLEAVING, K, N = 5, 223, 255
 MARKER = np.array([0x1A, 0xCF, 0xFC, 0x1D], np.uint8)
-# Number of frames in the ring. With this number, the ring fills a whole number of memory pages.
+# Number of frames in the ring, chosen so that the ring fills a whole number of memory pages.
 FRAMES = 256
 
 

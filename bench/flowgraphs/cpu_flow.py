@@ -5,9 +5,9 @@
 decoder without a flowgraph (row "stream" of `gpufec bench`).
 
 Runs of the flowgraph and of `gpufec bench` alternate, and the ratio is the median over pairs of
-runs, because the machine may be shared. The source is a ring buffer in memory, from the module
-endurance_blocks, which a build writes to bench/flowgraphs. The LDPC decoder runs 10 iterations for
-every frame, so its rate does not depend on the input.
+runs, which reduces the influence of other programs. The source is a ring buffer in memory, from the
+module endurance_blocks, which a build writes to bench/flowgraphs. The LDPC decoder runs 10
+iterations for every frame, so its rate does not depend on the input.
 
 Usage: cpu_flow.py [--gpufec PROGRAM] [--turns N] [--seconds S] [--json FILE]
 """
@@ -44,8 +44,8 @@ def noise(count):
     return np.random.default_rng(1).integers(-60, 60, count).astype(np.int8)
 
 
-# For each row: functions that make the block and its input items, information bits per output item,
-# and options of `gpufec bench`.
+# For each row: a function that makes the block, a function that makes its input items, the number
+# of information bits per output item, and the options of `gpufec bench`.
 ROWS = {
     "viterbi K=7 1/2": (lambda: gpufec.gpu_viterbi_pbvd(preset="ccsds", backend="cpu"),
                         lambda: noise(1 << 20), 8, "viterbi --preset ccsds"),

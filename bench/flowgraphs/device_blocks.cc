@@ -15,7 +15,7 @@ namespace py = pybind11;
 namespace gr::gpufec::bench {
 namespace {
 
-//! A source that repeats items. Each call copies items from device memory to the output.
+//! A source that repeats items, which work() copies from device memory to the output.
 class device_source : public gr::sync_block
 {
 public:

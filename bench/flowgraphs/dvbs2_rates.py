@@ -5,8 +5,8 @@
 
 """Measures gpu_ldpc_dvbs2 from symbols to BBFRAMEs in a flowgraph.
 
-BCH and LDPC encoders and gr-dtv's interleaver and modulator make the frames; the noise has the
-Es/N0 that each result states. The source is a ring buffer that is filled once with --frames
+BCH and LDPC encoders and gr-dtv's interleaver and modulator make the frames. The script adds noise;
+each result states the Es/N0. The source is a ring buffer that is filled once with --frames
 different frames (class ring of port_rates.py). The block estimates Es/N0 from each frame. Results
 have decoded symbols per second, output bits of BBFRAMEs per second, and the fraction of a core that
 the block's own thread uses. Before each measurement, the block decodes the frames once, and the
@@ -34,15 +34,16 @@ MODCODS = {"qpsk 1/2": ("qpsk", "1/2", 1.3, 32208, 32400),
            "8psk 3/4": ("8psk", "3/4", 8.21, 48408, 21600),
            "16apsk 3/4": ("16apsk", "3/4", 10.51, 48408, 16200),
            "32apsk 9/10": ("32apsk", "9/10", 16.35, 58192, 12960)}
-# Integer that represents an I or Q value of 1. Larger values are headroom for noise.
+# Integer that represents an I or Q value of 1. The range above is headroom for noise.
 SCALES = {"symbols16": 8000, "symbols8": 40}
-# Minimum size of the source's buffer in bytes. This size is a whole number of frames and exceeds
-# the size that the decoder block requests, so GNU Radio allocates this size.
+# Minimum size of the source's buffer in bytes: a whole number of frames, and more than the decoder
+# block requests, so GNU Radio allocates this size.
 RING_BYTES = {"symbols": 320 << 20, "symbols16": 160 << 20, "symbols8": 96 << 20}
 
 
 def transmit(constellation, rate, k, frames):
-    """Returns packed BBFRAMEs and their symbols."""
+    """Returns `frames` random BBFRAMEs of `k` bits, packed, one per row, and their complex symbols
+    without noise."""
     modulation = getattr(dtv, "MOD_" + constellation.upper())
     code = getattr(dtv, "C" + rate.replace("/", "_"))
     bits = np.random.default_rng(1).integers(0, 2, frames * k, np.uint8)
@@ -62,7 +63,7 @@ def transmit(constellation, rate, k, frames):
 
 
 def items_of(symbols, kind):
-    """Converts complex symbols to items of the block's input format."""
+    """Converts complex symbols to items of the input format `kind`, one of SCALES or "symbols"."""
     if kind == "symbols":
         return symbols
     parts = np.rint(symbols.view(np.float32) * SCALES[kind])
@@ -72,7 +73,7 @@ def items_of(symbols, kind):
 
 
 def frames_right(items, block, expected):
-    """Returns the number of BBFRAMEs that a block decodes correctly."""
+    """Returns the number of frames in `items` that the block decodes to the rows of `expected`."""
     frames = len(expected)
     graph = gr.top_block()
     source = ring(items)

@@ -8,10 +8,10 @@
 leandvb receives a waveform: the symbols of dvbs_rates.py with root-raised-cosine pulses (roll-off
 0.35, four samples per symbol) and white noise. The signal has no frequency offset and no timing
 offset, and leandvb is given the code rate. Its options are those of --hq, its highest sensitivity
-(Viterbi decoder and root-raised-cosine filter), with three changes: no notch filter; a longer
-filter than by default, with which it receives more packets; and no --fastlock, with which the
-search for synchronisation takes minutes per point at rate 7/8. The other receivers get the same
-waveform through a matched filter:
+(Viterbi decoder and root-raised-cosine filter), with three changes: no notch filter; a filter
+longer than the default, because leandvb then receives more packets; and no --fastlock, because with
+--fastlock the search for synchronisation lasts minutes per point at rate 7/8. The other receivers
+get the same waveform through a matched filter:
 
   gpufec        at the right sampling times and phase
   synchronised  through GNU Radio's symbol_sync_cc and costas_loop_cc
@@ -51,8 +51,8 @@ def pulse():
 
 
 def run(items, *chain):
-    """Returns the items at the end of a chain whose output has the type of its last block. The
-    items pass through files, because vectors of this length are slow in Python."""
+    """Runs a chain of blocks and returns its output items, whose type is that of the last block.
+    The items pass through files, because vectors of this length are slow in Python."""
     size = chain[-1].output_signature().sizeof_stream_item(0)
     graph = gr.top_block()
     with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +76,7 @@ def waveform(symbols, es_n0_db):
 
 def leandvb(program, samples, rate):
     with tempfile.TemporaryFile() as file:
-        (75 * samples).tofile(file)  # leandvb works with amplitudes of about 75
+        (75 * samples).tofile(file)  # leandvb expects amplitudes of about 75
         file.seek(0)
         done = subprocess.run([program, *LEANDVB, "--cr", rate], stdin=file,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
@@ -84,14 +84,15 @@ def leandvb(program, samples, rate):
 
 
 def synchronised(matched):
-    """Returns the symbols that GNU Radio's timing and carrier loops find."""
+    """Returns the symbols that GNU Radio's timing and carrier loops output for samples `matched`
+    behind a matched filter."""
     timing = digital.symbol_sync_cc(digital.TED_GARDNER, SAMPLES, 0.002, 1.0, 1.0, 0.1, 1,
                                     digital.constellation_qpsk().base(), digital.IR_MMSE_8TAP)
     return run(matched, timing, digital.costas_loop_cc(2 * math.pi / 1000, 4))
 
 
 def right(received, known):
-    """Returns the number of known packets that are among the received packets."""
+    """Returns how many packets of the set `known` are in `received`, an array of bytes."""
     whole = received[:len(received) // 188 * 188].reshape(-1, 188)
     return len(known & {packet.tobytes() for packet in whole})
 

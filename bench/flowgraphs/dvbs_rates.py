@@ -3,8 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares dvbs_fec_receiver and dvbs_deframer with gr-dtv's blocks for DVB-T, which has the same
-code, on the CPU.
+"""Compares, on the CPU, dvbs_fec_receiver and dvbs_deframer with gr-dtv's blocks for DVB-T, whose
+code is that of DVB-S.
 
 gr-dtv transmits random packets at the code rates of DVB-S. Table "speed" has bits of
 transport-stream packets per second of processor time, from the best of --rounds runs. Processor
@@ -86,7 +86,8 @@ def our_receiver(rate):
 
 
 def bits_per_second(items, make, seconds):
-    """Returns output bits per second of processor time while a flowgraph repeats items."""
+    """Returns output bits per second of processor time of a flowgraph whose source repeats
+    items."""
     graph, source, counter = gr.top_block(), ring(items), blocks.null_sink(1)
     graph.connect(source, *make(), counter)
     graph.start()

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* A Python module with a source and a sink for soak.py, real_time.py and cpu_flow.py.
- * Blocks written in Python would be slower than the decoders, and wait for the
- * interpreter's lock. */
+ * Blocks in Python would be slower than the decoders, and would wait for the lock of the
+ * Python interpreter. */
 
 #include "ring_source.h"
 #include <pybind11/numpy.h>

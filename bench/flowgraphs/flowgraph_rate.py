@@ -8,8 +8,8 @@
 Runs have 8-bit soft input at rate 1/2 and packed output. With --blocks N, a flowgraph has N such
 chains. These runs alternate:
   decoder    null source, gpu_viterbi_pbvd, null sink
-  edge       GNU Radio's keep_m_in_n (64 of 1024 items) in place of the decoder: the same ratio
-             of input to output, without decoding
+  edge       keep_m_in_n (64 of 1024 items) in place of the decoder: this block of GNU Radio has
+             the decoder's ratio of input to output, but does not decode
   wide_edge  edge with an input buffer of 1 MB
   limit      the decoder without a flowgraph, memory to memory (gpufec bench viterbi)
   slots      the decoder's batches alone, from pinned to pinned memory
@@ -42,7 +42,8 @@ WIDE_MULTIPLE = 32768
 
 
 def make_decoder(options, number=0):
-    """Makes a decoder. A single block uses all devices; each of several blocks uses one device."""
+    """Makes decoder block `number`. With --blocks 1, the block uses all devices; otherwise, each
+    block uses one device."""
     devices = options.devices
     if options.blocks > 1:
         devices = [devices[number % len(devices)]]
@@ -62,8 +63,8 @@ def make_wide_edge(options, number=0):
 
 
 def flowgraph_rates(make, options):
-    """Returns decoded bits per second of each block, measured after the first 0.3 s (or less, with
-    a small --seconds)."""
+    """Returns decoded bits per second of each of --blocks blocks made by make(options, number). The
+    measurement follows a warm-up of 0.3 s (or less, with a small --seconds)."""
     graph = gr.top_block()
     side_by_side = [make(options, number) for number in range(options.blocks)]
     for block in side_by_side:
@@ -92,8 +93,8 @@ def limit_rates(options):
 
 
 def thread_seconds(name):
-    """Returns the CPU seconds of the threads of blocks with this name. GNU Radio names a thread
-    after its block: the truncated name of the block, and a number."""
+    """Returns the CPU seconds of the threads of blocks with this name. GNU Radio names a thread by
+    the truncated name of its block, followed by a number."""
     seconds = 0.0
     for task in pathlib.Path("/proc/self/task").iterdir():
         if (task / "comm").read_text().startswith(name[:11]):
@@ -102,7 +103,8 @@ def thread_seconds(name):
 
 
 def starved_cpu(options, seconds):
-    """Returns the fraction of a core that the block's thread uses while it waits for input."""
+    """Returns the fraction of a core that the decoder block's thread uses in `seconds` seconds
+    while the source produces STARVED_ITEMS_PER_S."""
     graph = gr.top_block()
     graph.connect(blocks.null_source(gr.sizeof_char),
                   blocks.throttle(gr.sizeof_char, STARVED_ITEMS_PER_S),
@@ -167,7 +169,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0,
                         help="duration of each run in seconds")
     parser.add_argument("--starved-seconds", type=float, default=5.0,
-                        help="duration in seconds of the measurement with a slow source; 0: the "
+                        help="duration in seconds of the measurement with a slow source; 0: this "
                              "measurement is omitted")
     parser.add_argument("--gpufec", default=shutil.which("gpufec"),
                         help="path of the program gpufec, which measures the decoder alone")

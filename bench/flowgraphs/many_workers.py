@@ -34,7 +34,7 @@ EBN0_DB = 3.0
 
 
 class Cluster:
-    """A client of Dask, and processes for Dask's scheduler and workers."""
+    """A Dask client with its own scheduler process and worker processes."""
 
     def __init__(self, workers):
         from distributed import Client
@@ -89,7 +89,7 @@ def with_dask(args):
     for _ in range(args.rounds):
         for workers in args.workers:
             with Cluster(workers) as cluster:
-                simulate(cluster, 2 * workers, args.task_bits) # The workers warm up.
+                simulate(cluster, 2 * workers, args.task_bits) # warm-up
                 times[workers].append(simulate(cluster, args.tasks, args.task_bits)[1])
     bits = args.tasks * args.task_bits
     with Cluster(2) as cluster:
@@ -110,8 +110,9 @@ def address():
 
 
 def deal(args, workers, out, kill_after_s=None):
-    """Runs zeromq_frames.py; returns its duration in seconds, the number of packets sent again, and
-    the decoded bits."""
+    """Runs zeromq_frames.py with `workers` workers and the output file `out`, and kills one worker
+    after `kill_after_s` seconds, if given. Returns the duration in seconds, the number of packets
+    sent again, and the decoded bits."""
     places = ["--deal", address(), "--collect", address()]
     kept = [subprocess.Popen([sys.executable, ZEROMQ, "worker", "--backend", "cpu", *places])
             for _ in range(workers)]
@@ -141,7 +142,7 @@ def with_zeromq(args):
             for workers in args.workers:
                 seconds, _, expected = deal(args, workers, out)
                 times[workers].append(seconds)
-        # The dealer first encodes for some seconds. If the worker is killed before decoding begins,
+        # The dealer encodes for some seconds first. If the worker is killed before decoding begins,
         # no packet is sent again, and the run is repeated with a later kill.
         best = statistics.median(times[2])
         for wait in (args.kill_after, args.kill_after + 0.5 * best):

@@ -6,11 +6,11 @@
 """Measures the rate at the output port of each decoder and encoder in a flowgraph.
 
 Sources are in memory: a buffer that is filled once with noisy frames ("ring"), zeros (null_source),
-or a file in /dev/shm, which file_source copies. Rates are information bits per second that leave
+or a file in /dev/shm, which file_source reads. Rates are information bits per second that leave
 the block. Results also have the fraction of a core that the block's own thread uses, and bytes of
 input and output per information bit. Where applicable, results have the mean number of iterations,
 the rate of the same source into a null sink, and the decoder's rates without a flowgraph
-(gpufec bench): from slot to slot, which are the batches' pinned buffers, and from memory to memory.
+(gpufec bench): between slots (the pinned buffers of batches), and from memory to memory.
 
 Usage: port_rates.py [--backend B] [--rounds N] [--seconds S] [--only WORD,...]
                      [--gpufec PROGRAM] [--json FILE]
@@ -60,7 +60,6 @@ class ring(gr.sync_block):
     def work(self, _, output_items):
         out = output_items[0]
         n = len(out)
-        # In a larger buffer than `size` items, some items would never be written.
         if n > self.size // 2:
             raise RuntimeError(f"the buffer is larger than the {self.size} items that fill it")
         if self.done < self.size:
@@ -120,8 +119,8 @@ def noisy_frames(rate, eb_n0, size="normal", scale=2.0):
 
 
 def sync_stream(p, frames=512):
-    """Returns the items received from random consecutive frames, over a channel that inserts and
-    deletes with probability p each."""
+    """Returns the received items of random consecutive frames. The channel inserts and deletes
+    items with probability p each."""
     symbols = np.random.default_rng(4).integers(0, SYNC["q"], frames * 210, np.uint8)
     sent = gpufec.sync_encode(symbols, BOOK, **SYNC)
     return gpufec.bsid(sent, p_insert=p, p_delete=p, seed=5)[0]
@@ -190,7 +189,7 @@ class cases:
 
     def recording(self, name, items, make, bits_per_item, between=lambda: ()):
         """Measures the file source with a null sink, and then a block that reads from this source.
-        The file is in memory. Its items are repeated until it has at least RECORDING_BYTES."""
+        The file is in memory, and repeats the items until it has at least RECORDING_BYTES."""
         if not self.wanted(name):
             return
         items = np.tile(items, -(-RECORDING_BYTES // items.nbytes))
@@ -226,8 +225,9 @@ class cases:
         os.remove(path)
 
     def ring_items(self, make_source, make):
-        """Returns the size, in items, of the buffer that the scheduler allocates for the block's
-        input, computed from the block's output multiple; at least 65536."""
+        """Returns the size, in items, of the buffer that the scheduler allocates between the source
+        of make_source() and the block of make(): at least 65536, computed from the block's output
+        multiple."""
         graph = gr.top_block()
         source, block = make_source(), make()
         graph.connect(source, block, blocks.null_sink(

@@ -5,8 +5,8 @@
 
 The script measures the capacity of a block, then the delay at fractions of the capacity, and then
 the capacity again. The speed of a shared host varies. The capacity is therefore the input rate in
-the slowest of up to 20 seconds, and the speed of one thread of the host is measured before each
-capacity (host_rates() of soak.py). A delay begins when a soft value is due by the clock, even if
+the slowest of up to 20 seconds. Before each capacity, the script measures the speed of one thread
+of the host (host_rates() of soak.py). A delay begins when a soft value is due by the clock, even if
 the source is blocked and late, and ends when the output item that begins with this value arrives.
 The delay is compared with
 
@@ -68,8 +68,8 @@ def measured(rates, seconds, options, status_tags):
 
 
 def measure(names, args):
-    """Measures blocks together in one flowgraph. Returns a result for each block and fraction of
-    its capacity, and the capacities before and after."""
+    """Measures the blocks with these `names` together in one flowgraph. Returns a result for each
+    block and each fraction of its capacity, and the capacities before and after."""
     options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
 
     def capacities_now():
@@ -113,11 +113,11 @@ def main():
     parser.add_argument("--seconds", type=float, default=60,
                         help="duration of each measurement in seconds")
     parser.add_argument("--parts", default="50,90,99",
-                        help="input rates in percent of the capacity")
+                        help="input rates in percent of the capacity, separated by commas")
     parser.add_argument("--blocks", default=",".join(BLOCKS))
     parser.add_argument("--max-latency-ms", type=float, default=50)
     parser.add_argument("--status-tags", default="all", choices=("all", "failures", "none"),
-                        help="status_tags of the LDPC and synchronisation blocks")
+                        help="option status_tags of the LDPC and synchronisation blocks")
     parser.add_argument("--together", action="store_true",
                         help="measure capacities and delays of all blocks in one flowgraph")
     parser.add_argument("--json", type=report_path, metavar="FILE")

@@ -58,9 +58,10 @@ def source(kind):
 
 
 def rates(kinds, seconds):
-    """Returns the items per second that leave each block, with all blocks in one flowgraph."""
+    """Returns the output items per second of a block of each kind in `kinds`, with all blocks in
+    one flowgraph."""
     graph = gr.top_block()
-    made, sources = [], [] # references to Python blocks, because GNU Radio holds none
+    made, sources = [], [] # references that keep the Python blocks alive
     for kind in kinds:
         block = KINDS[kind][0]()
         sources.append(source(kind))
@@ -119,7 +120,7 @@ def main():
     names = list(KINDS)
     rates(names[:1], 0.1) # An unmeasured run opens the device.
     if options.leave_mib:
-        taken = gpufec.device_array( # This array is allocated until the program ends.
+        taken = gpufec.device_array( # The array must exist until the program ends.
             (device_bytes("free") - (options.leave_mib << 20),), np.uint8)
     result = {"left_mib": options.leave_mib,
               "memory": {kind: memory(kind) for kind in names}}

@@ -97,7 +97,7 @@ def sync(**options):
         items, items)
 
 
-# For each stream, the option that is set at random times: its name, its value while rates are
+# The option of each stream that is set at random times: its name, its value while rates are
 # compared, and the limits of its random values.
 SETTINGS = {"viterbi": ("soft_scale", 32, 10, 60), "ldpc": ("llr_scale", 2, 1, 4),
             "sync": ("max_latency_ms", 50, 0, 50)}
@@ -154,7 +154,7 @@ def drain(streams):
 
 
 class device_memory:
-    """A gauge of the memory in use on the first GPU, in bytes (0 without a GPU). The class calls
+    """A meter of the memory in use on the first GPU, in bytes (0 without a GPU). The class calls
     the CUDA driver, because every start of `nvidia-smi` delays work on the GPU."""
 
     def __init__(self):
@@ -200,9 +200,9 @@ def allocated_bytes():
 
 
 def host_rates():
-    """Returns the speed of one thread of the host: medians of bytes copied, bytes summed by CRC-32,
-    and PMTs created, per second. If these rates vary, the host is shared. The rate of a block then
-    varies too if the block's thread limits this rate."""
+    """Returns the speed of one thread of the host, as medians per second: bytes copied, bytes
+    summed by CRC-32, and PMTs created. These rates vary if the host is shared. The rates of blocks
+    that are limited by their own threads then vary too."""
     data = np.frombuffer(np.random.default_rng(1).bytes(64 << 20), np.uint8)
     to = np.empty_like(data)
 
@@ -299,7 +299,7 @@ def main():
             restart(graph, streams)
             events["restarts"] += 1
         else:
-            # lock() loses the items that are in buffers, so the buffers are emptied first.
+            # lock() drops the items in buffers, so the buffers are emptied first.
             drain(streams)
             graph.lock()
             graph.unlock()

@@ -51,8 +51,8 @@ def compare(tool, devices, batch, seconds):
 
 
 def flowgraphs(devices):
-    """Measures one block on all devices, and one block per device. Returns None without GNU
-    Radio."""
+    """Measures flowgraphs with one block on all devices, and with one block per device. Returns
+    None if GNU Radio cannot be imported."""
     if subprocess.run([sys.executable, "-c", "import gnuradio.gr"], check=False,
                       stderr=subprocess.DEVNULL).returncode:
         return None

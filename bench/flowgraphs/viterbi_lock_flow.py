@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures by how much phase search lowers the rate of a locked gpu_viterbi_pbvd in a flowgraph.
+"""Measures how far phase search lowers the rate of a locked gpu_viterbi_pbvd in a flowgraph.
 
 The source is a ring buffer that is filled once with a noisy codeword, 1 dB above the Eb/N0 at which
 the decoded bit error rate is 1e-4. Four kinds of runs alternate: without phase search; with a
@@ -31,7 +31,7 @@ from results_file import report_path, save  # noqa: E402
 from port_rates import ring, run  # noqa: E402
 
 DVB = ("dvb_1_2", "dvb_2_3", "dvb_3_4", "dvb_5_6", "dvb_7_8")
-EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # in dB, by preset
+EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # in dB
 PUNCTURING = {"dvb_1_2": ("1", "1"), "dvb_3_4": ("101", "110"),
               "dvb_7_8": ("1000101", "1111010")}
 WAYS = {"off": {}, "bpsk": dict(lock="auto"),
@@ -49,7 +49,8 @@ def codeword(preset, bits):
 
 
 def noisy(preset):
-    """Returns int8 soft values, positive for bit 1. Their number is a multiple of the page size."""
+    """Returns noisy int8 soft values, positive for bit 1. The number of values is a multiple of the
+    page size."""
     rng = np.random.default_rng(5)
     period = len(PUNCTURING[preset][0])
     coded = codeword(preset, rng.integers(0, 2, 4096 * 210 * period, np.uint8))

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the CCSDS receiver in noise: error rates, time to frames, false frames. */
+/* Measures the CCSDS receiver in noise: error rates, the time until frames are found, and
+ * the number of false frames. */
 
 #include "ccsds_link.h"
 #include "json.h"
@@ -22,9 +23,9 @@ with fixed seeds, so results do not depend on the number of threads. Eb/N0 does 
 include the energy of markers.
 
 MODE is
-  rates    measures the frame error rate against Eb/N0 and, with LDPC codes, the frame
-           error rate of a decoder that is given the beginnings of frames, for the same
-           noise. N is the number of frames per point (default 1000)
+  rates    measures the frame error rate against Eb/N0. With LDPC codes, also measures
+           a decoder that is given the beginnings of frames, on the same noise.
+           N is the number of frames per point (default 1000)
   first    measures the number of whole frames until the first correct frame, at 1 dB
            above the threshold: at the beginning, after a slip by one symbol, and after
            a rotation (bpsk: an inversion). 1 means that no whole frame was lost. N is
@@ -33,7 +34,8 @@ MODE is
   noise    counts locks and false frames in noise. N is the number of soft values per
            row (default 1e7)
 
---only NAME   measures only the scheme or row NAME
+--only NAME     measures only the scheme or row with this name
+--threads N     number of threads (default 1)
 )";
 
 // Thresholds are measured with mode "rates", and rounded to 0.1 dB.
@@ -88,7 +90,7 @@ double now()
     return std::chrono::duration<double>(t).count();
 }
 
-// Returns the Eb/N0 at which a rate falls to 1e-3, by interpolation of its logarithm; NaN
+// Returns the Eb/N0 in dB at which a rate is 1e-3, by interpolation of its logarithm; NaN
 // if the rate stays above 1e-3.
 double crossing(const std::vector<std::pair<double, double>>& points)
 {
@@ -121,8 +123,8 @@ struct error_counts {
     std::atomic<std::uint64_t> failed_codewords{ 0 }, symbols{ 0 }, wrong_symbols{ 0 };
 };
 
-// Number of frames that are counted in each stream of mode "rates". One more frame at
-// each end of the stream is not counted, because a Viterbi decoder does not know the
+// Number of frames that are counted in each stream of mode "rates". Two more frames, at
+// the ends of the stream, are not counted, because a Viterbi decoder does not know the
 // states before and after the stream.
 constexpr unsigned frames_of_stream = 100;
 

@@ -3,7 +3,8 @@
 
 /* Measures the rates of the BCH encoder and decoder on one core, in codeword bits per
  * second. In the case decode/CODE/ERRORS/VARIANT, every frame has ERRORS errors, at
- * different positions in each frame. The code cannot correct ERRORS = t + 1 errors. */
+ * different positions in each frame. A code corrects up to t errors, and its decoder
+ * reports a failure if ERRORS is t + 1. */
 
 #include "common/cpu_variant.h"
 #include <gnuradio/gpufec/bch.h>

@@ -36,13 +36,14 @@ using symbol = std::complex<float>;
 
 const char* const usage =
     R"(Usage: dvbs2_error_rates [options]
-Measures frame error rates of the MODCODs of DVB-S2, and prints JSON.
+Measures frame error rates of the MODCODs of DVB-S2, and prints JSON. Default values are in
+parentheses.
 
   --frames N             number of frames per MODCOD (10000)
-  --normal DB            Es/N0 of normal frames, DB above table 13 of EN 302 307-1 (0.2)
-  --short DB             Es/N0 of short frames, DB above the same table (0.6)
-  --vl-snr DB            measure only MODCODs of VL-SNR frames, DB above the ideal Es/N0 of
-                         EN 302 307-2, clause 6
+  --normal DB            Es/N0 of normal frames, in dB above EN 302 307-1, table 13 (0.2)
+  --short DB             Es/N0 of short frames, in dB above EN 302 307-1, table 13 (0.6)
+  --vl-snr DB            measure only MODCODs of VL-SNR frames, at an Es/N0 DB above the ideal
+                         Es/N0 of EN 302 307-2, clause 6
   --only WORD            measure only MODCODs whose names contain WORD, such as "8psk"
   --backend NAME         auto, cpu or cuda (auto)
   --threads N            number of threads that make frames (number of cores minus one)
@@ -57,11 +58,11 @@ Measures frame error rates of the MODCODs of DVB-S2, and prints JSON.
                          interferer:DB   a tone DB above the signal on 1 % of the symbols (20)
                          half_fade:DB    the second half of each frame is DB weaker (6)
                          slow_fade:DB    frames fade by DB from beginning to end (6)
-                         blanked:PART    the fraction PART of each frame is zeros (0.05)
+                         blanked:PART    the fraction PART of each frame is zero (0.05)
                          noise_only:PART the fraction PART of each frame is only noise (0.05)
                          Es/N0 is that of the strongest part of the signal.
-  --loss                 measure the Es/N0 at which a tenth of the frames is lost, with max-log
-                         and with log-MAP demapping: --frames per point, points 0.05 dB apart
+  --loss                 measure the Es/N0 at which the frame error rate is 0.1, with max-log
+                         and with log-MAP demapping, at points 0.05 dB apart
 
 All frames are one stream with ACM. A frame depends only on its index.
 )";
@@ -307,7 +308,7 @@ private:
     std::vector<std::uint8_t> d_message, d_codeword, d_bits, d_labels;
 };
 
-// A set of threads that generate frames ahead of the decoder, which takes them in order.
+// A set of threads that generate frames in advance; the decoder reads them in order.
 class frame_maker
 {
 public:

@@ -8,10 +8,10 @@
 One chain has gr-dvbs2rx's demapper, LDPC and BCH decoders, connected as in its receiver. The other
 has gpu_ldpc_dvbs2 with one thread in their place. Both decode the same frames, alternately.
 
-The result of a chain is its number of symbols per second of processor time. This time is the
-smallest of --turns runs, summed over all threads of the flowgraph, minus the time of a flowgraph
-that only reads the symbols. A BBFRAME is correct if all its bytes are correct. The symbols come
-from gr-dtv's modulator, with Gaussian noise.
+The result of a chain is its number of symbols per second of processor time. Processor time is
+summed over all threads of the flowgraph. From the smallest time of --turns runs, the script
+subtracts the time of a flowgraph that only reads the symbols. A BBFRAME is correct if all its bytes
+are correct. The symbols come from gr-dtv's modulator, with Gaussian noise.
 
 Usage: dvbs2rx_fec.py [--modcod "qpsk 1/2"] [--frame-size normal] [--esn0 1.3]
                       [--iterations 25] [--frames N] [--turns N] [--seed N] [--folder FOLDER]
@@ -34,7 +34,8 @@ BITS = {"normal": 64800, "short": 16200}
 
 
 def transmitted(size, constellation, rate, frames, esn0_db, seed):
-    """Returns packed BBFRAMEs, one per row, and their complex symbols with noise."""
+    """Returns `frames` random packed BBFRAMEs, one per row, and their complex symbols with noise
+    at an Es/N0 of `esn0_db` dB."""
     random = np.random.default_rng(seed)
     encoder = gpufec.bch_encoder("dvbs2", size, rate)
     k = BITS[size] * gpufec.ldpc_encoder("dvbs2", size, rate).relative_rate_d() \
@@ -97,7 +98,8 @@ class nothing:
 
 
 def run(chain, path):
-    """Returns processor seconds, elapsed seconds, and the output bytes."""
+    """Runs `chain` on the complex symbols in the file `path`. Returns processor seconds, elapsed
+    seconds, and the output bytes."""
     sink = blocks.vector_sink_b()
     graph = gr.top_block()
     chain.connect(graph, blocks.file_source(gr.sizeof_gr_complex, str(path)), sink)

@@ -12,13 +12,14 @@ one_block   gpu_ldpc_dvbs2 in place of four blocks, from the demapper to the des
 The script makes the variants by the changes that docs/converting/gr-dvbs2rx.md describes. Each
 variant is also measured with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in
 release 1.4 may cut packets at wrong places for a long time after a lost frame. --other adds the
-variants of another version of gr-dvbs2rx on the same samples; their names begin with other_.
+variants of another version of gr-dvbs2rx, whose names begin with other_, on the same samples.
 
 A transport stream of packets of random bytes goes through dvbs2-tx, which adds noise, and then
 through each receiver. A packet is correct if it is one of the sent packets. The result has symbols
 per second of processor time. This figure multiplied by the number of cores is the rate that a
 receiver can sustain if the cores share its work evenly. The results of gr-dvbs2rx's decoder differ
-from run to run, so the median of --runs is reported, and "runs" lists all.
+from run to run, so the median over --runs runs is reported, and "runs" lists the result of each
+run.
 
 Usage: dvbs2rx_receiver.py [--tx dvbs2-tx] [--rx dvbs2-rx] [--modcod QPSK1/2] [--snr 1.0,1.5]
                            [--pilots] [--packets N] [--seed N] [--only NAME,NAME]
@@ -55,7 +56,7 @@ LLR_PORT = re.compile(r"^        self\.msg_connect\(\(ldpc_decoder, 'llr_pdu'\).
 OWN_TRIALS = "self.ldpc_decoder.get_average_trials()"
 ANOTHER = "this dvbs2-rx differs from the one in docs/converting/gr-dvbs2rx.md"
 PACKET = 188
-SAMPLES_PER_SYMBOL = 2 # the same as in dvbs2-tx and dvbs2-rx
+SAMPLES_PER_SYMBOL = 2 # equal to the value in dvbs2-tx and dvbs2-rx
 
 
 def piece(section, begin):

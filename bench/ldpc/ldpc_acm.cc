@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the cost of ACM. The rate of gpu_ldpc_dvbs2 in a flowgraph is measured twice:
- * with ACM and a tag on each frame that states the frame's MODCOD, and without ACM and
- * tags. Noisy frames of normal 1/2 come from ring_source. Prints JSON: information bits
- * per second at the block's output, the mean number of iterations, and the fractions of a
- * core that the threads of the block and of the source use.
+ * with ACM and tags that state the MODCOD of each frame, and without ACM and tags. Noisy
+ * frames of normal 1/2 come from ring_source. Prints JSON: information bits per second at
+ * the block's output, the mean number of iterations, and the fractions of a core that the
+ * threads of the block and of the source use.
  *
  * Usage: ldpc_acm [BACKEND] [SECONDS] [ROUNDS] [EB_N0_DB] */
 

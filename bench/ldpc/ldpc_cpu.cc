@@ -26,7 +26,7 @@ constexpr unsigned in_flight = 8; // batches submitted before a wait for the las
 // Times per batch, in seconds.
 struct timing {
     double fastest, median; // elapsed time
-    double processor; // smallest processor time, which is valid on a busy machine too
+    double processor; // smallest processor time, which is valid even on a busy machine
 };
 
 timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)

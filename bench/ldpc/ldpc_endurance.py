@@ -6,9 +6,9 @@
 """Decodes frames of garbage and some valid frames with gpu_ldpc_dvbs2, and checks the output.
 
 The code is short 1/2. Garbage frames have random integers, zeros, the largest value, extreme values
-(for floats also NaN and infinities), or a codeword whose signs are inverted at random. One frame in
-ten is a codeword without noise; the block must decode it correctly and tag it as valid. The script
-reports the frames per second at the beginning and at the end.
+(for float input also NaN and infinities), or a codeword whose signs are inverted at random. One
+frame in ten is a codeword without noise; the block must decode it correctly and tag it as valid.
+The script reports the frames per second at the beginning and at the end.
 
 Usage: ldpc_endurance.py [--seconds S] [--soft-input int8|float] [--backend B] [--json FILE]
 The exit status is 1 if a codeword was decoded wrongly or tagged as invalid, or if frames were

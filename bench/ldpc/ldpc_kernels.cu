@@ -116,8 +116,8 @@ unsigned bch_corrects(const ldpc_code& code)
 struct options {
     ldpc_precision precision = ldpc_precision::int8;
     std::string precision_name = "int8";
-    // A name in plan_makers, or the library's choice: for the layered schedule ("-") or
-    // for "flooding".
+    // A name in plan_makers; "-" or "flooding" means the plan that the library chooses
+    // for the layered or the flooding schedule.
     std::string plan = "-";
     bool sum_product = false;
     double offset = -1; // in nats; −1: default of the code
@@ -478,8 +478,8 @@ double error_rate(const ldpc_code& code,
     return double(wrong) / frames;
 }
 
-// Prints error rates at rising Es/N0 from \p es_n0_db on, in steps of \p by dB. Ends when
-// the frame error rate is below 1e-3, or when Es/N0 has risen by 16 · \p by + 2 dB.
+// Prints error rates at rising Es/N0 from \p es_n0_db on, in steps of \p by dB, until the
+// frame error rate is below 1e-3 or Es/N0 has risen by 16 · \p by + 2 dB.
 void threshold(const ldpc_code& code,
                const options& o,
                double es_n0_db,
@@ -591,7 +591,8 @@ const std::map<std::string, double> standard{
 
 /* The modes:
  * speed      the time of FRAMES frames at Es/N0 = 8 dB, with a fixed number of iterations
- * early      the time at the standard's Es/N0 + MARGIN_DB, with early stop
+ * early      the time of FRAMES frames with early stop, at the standard's Es/N0 +
+ *            MARGIN_DB
  * fer        error rates at the standard's Es/N0 + MARGIN_DB, until 20 frames are wrong
  *            or FRAMES frames are decoded
  * threshold  error rates at rising Es/N0, until the frame error rate is below 1e-3

@@ -41,7 +41,7 @@ class source(gr.sync_block):
     def work(self, _, output_items):
         if self.left == 0:
             if len(self.sent) == self.frames:
-                time.sleep(1.5)  # Otherwise the end of the stream would flush the last batches.
+                time.sleep(1.5)  # The end of the stream would flush the last batches.
                 return -1
             if self.sent:
                 time.sleep(max(0, self.sent[-1] + self.interval - time.monotonic()))

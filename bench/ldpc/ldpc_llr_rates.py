@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures the cost of soft output of the LDPC decoder on a GPU.
 
-Compares the rates with output of bits, of posterior LLRs and of extrinsic LLRs: of the kernels
-alone with codes of DVB-S2 and CCSDS C2, and of `gpufec bench ldpc` with two codes of DVB-S2.
-Writes JSON.
+Compares the rates of decoders that output bits, posterior LLRs or extrinsic LLRs. The rates are
+those of the kernels alone with codes of DVB-S2 and CCSDS C2, and those of `gpufec bench ldpc` with
+two codes of DVB-S2. Writes JSON.
 
 Usage: ldpc_llr_rates.py BUILD FILE, for example ldpc_llr_rates.py build/cuda llrs.json"""
 

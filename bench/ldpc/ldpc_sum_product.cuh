@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A layered sum-product decoder in single precision on a device, for error rates that the
- * double-precision reference on the CPU is too slow to measure. Messages saturate at
- * about 17 nats. layer_plan.h defines the layers. */
+/* A layered sum-product decoder in single precision on a device, because the
+ * double-precision reference on the CPU is too slow for low error rates. Messages
+ * saturate at about 17 nats. layer_plan.h defines the layers. */
 
 #ifndef INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH
 #define INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH
@@ -29,8 +29,8 @@ struct tables {
     std::uint32_t layers, n;
 };
 
-// Returns −ln tanh(x/2). This function is its own inverse, and the form below is accurate
-// for small and large x.
+// Returns −ln tanh(x/2), which is its own inverse, in a form that is accurate for small
+// and large x.
 __device__ inline float phi(float x)
 {
     return log1pf(2 / expm1f(fminf(fmaxf(x, 1e-7f), 80.0f)));
@@ -179,8 +179,8 @@ public:
     }
 
 private:
-    // Divides layers of more than 360 checks. No bit occurs twice in a layer of this
-    // size, so its checks can be processed in any order.
+    // Divides layers of more than 360 checks. In such a layer no bit occurs twice, so its
+    // checks can be processed in any order.
     static layer_plan in_parts(layer_plan plan)
     {
         std::vector<std::uint32_t> begin;

@@ -43,7 +43,8 @@ def draw_iterations(results, png):
 
 
 def draw_latency(results, png):
-    """Draws the latency of the kernels alone, because the latency of the host's work varies."""
+    """Draws the latency of the kernels alone to the file `png`, because the time that the host
+    needs varies."""
     figure, (iterations, codewords) = pyplot.subplots(1, 2, figsize=(11, 5))
     for schedule, name in DECODERS.items():
         rows = of_decoder(results, schedule)

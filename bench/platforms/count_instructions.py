@@ -6,7 +6,7 @@
 """Counts the instructions that the CPU kernels execute, under emulation by QEMU.
 
 Runs kernel_work with two amounts of work, and divides the difference of the instruction counts by
-the difference of the amounts. Instructions that do not depend on the amount are thus not counted.
+the difference of the amounts. The quotient excludes instructions that do not depend on the amount.
 
 Usage: count_instructions.py [--qemu "COMMAND"] [--kinds KIND,...] [--out FILE] KERNEL_WORK
   COMMAND   default: qemu-aarch64-static -L /usr/aarch64-linux-gnu
@@ -45,8 +45,8 @@ EXECUTED = re.compile(rb"(?m)^Trace [^/]*/0*([0-9a-f]+)/")
 
 
 def executed(qemu, program, kind, amount):
-    """Returns the number of executed instructions, and the quantity that one unit of work
-    processes."""
+    """Runs `program` with `amount` units of work of kind `kind`. Returns the number of executed
+    instructions, and the quantity that one unit of work processes."""
     emulator = subprocess.Popen([*qemu, "-d", "nochain,exec,in_asm", program, kind, str(amount)],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     size, times, rest = {}, collections.Counter(), b""

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Work for counting the instructions of CPU kernels: decodes a given amount of fixed
- * input on the CPU. count_instructions.py runs this program under emulation with two
- * amounts; the difference excludes the start of the program. */
+/* Decodes a given amount of fixed input on the CPU. To count the instructions of kernels,
+ * count_instructions.py runs this program under emulation with two amounts of input; the
+ * difference excludes the start of the program. */
 
 #include "demap/demapper.h"
 #include "lab/ldpc/slot_benchmark.h"
@@ -43,8 +43,8 @@ void set_up(run_options& o, unsigned batch)
     o.slots = 1;
 }
 
-// Each function below performs `amount` units of work, and returns the quantity that one
-// unit processes, for example in decoded bits or soft values.
+// Each of the following functions performs `amount` units of work, and returns the number
+// of decoded bits, soft values or channel bits in a unit.
 
 // One unit is a batch of sixteen parallel blocks.
 double viterbi(const std::string& puncturing, unsigned amount)

@@ -87,7 +87,7 @@ struct batch {
     batch(const code_size& c, double p, const setting& s, unsigned frames)
         // The batch repeats at most 2048 different frames, or 64 long frames. Some frames
         // are decoded again with all drifts (see "a band of 16 drifts" in
-        // docs/performance.md); 2048 frames have a representative share of them.
+        // docs/performance.md); 2048 frames have a representative share of such frames.
         : data(random_frames(c.alphabet == 2
                                  ? codebook_davey_mackay(c.n, c.q, c.N, 1)
                                  : codebook_random(c.n, c.q, c.N, 1, c.alphabet),
@@ -149,7 +149,7 @@ struct batch {
 
     batch_memory memory() { return { in.data(), out.data(), status.data() }; }
 
-    // Counts valid frames and wrong symbols among the frames that differ.
+    // Counts valid frames and wrong symbols, each different frame once.
     json checked() const
     {
         const auto different = std::min<std::size_t>(count, data.messages.size());

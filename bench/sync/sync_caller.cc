@@ -91,7 +91,7 @@ private:
     std::size_t d_next = 0;
 };
 
-// A wrapper around a decoder that records the decoder's output.
+// A decoder that records the output of another decoder.
 class recorder : public batch_decoder<job>
 {
 public:

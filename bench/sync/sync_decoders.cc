@@ -25,12 +25,12 @@ const char* const usage =
     "limits | errors | plans\n"
     "       bench_sync_map cpu speed | stream | grid\n"
     "linear, corridor, speed: n = 10, q = 32, N = 210; alphabets: channels of more than\n"
-    "two symbols, hard and as likelihoods; stream: the same through the\n"
-    "decoder, in a stream and in frames; grid: the codes of the papers, at which both "
-    "backends are\n"
-    "compared; cliffs: one axis of n, q and N at a time; limits: large windows and "
-    "alphabets;\n"
-    "errors: symbol error rates; plans: each kernel that can decode words of ten bits.\n";
+    "two symbols, with hard decisions and with likelihoods; stream: sync_decoder in "
+    "stream\n"
+    "mode and in framed mode; grid: the codes of Briffa's papers, on either backend;\n"
+    "cliffs: codes that differ from n = 10, q = 32, N = 210 in one parameter;\n"
+    "limits: large windows and alphabets; errors: symbol error rates;\n"
+    "plans: each kernel that can decode words of ten bits.\n";
 
 json measure_cuda(const code_size& c, double p, const setting& s, unsigned frames)
 {
@@ -75,8 +75,8 @@ json cuda_linear()
     return all;
 }
 
-// Measures all kernels that can decode words of ten bits, and the library's choice among
-// these kernels (plan "").
+// Measures all kernels that can decode words of ten bits, and the kernel that the library
+// chooses (plan "").
 json cuda_plans()
 {
     using sync_map::ten_bit_kernels;
@@ -246,7 +246,7 @@ json cuda_cliffs()
             json entry = measure_cuda(c, p, linear, frames);
             entry.add("cells", frames * cells_per_frame)
                 .add("trie_nodes", frames * window * nodes_per_drift);
-            std::cerr << entry.line() << std::endl; // The output shows the progress.
+            std::cerr << entry.line() << std::endl; // progress
             all.add(entry);
         }
     }

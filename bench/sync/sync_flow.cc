@@ -34,8 +34,8 @@ namespace {
 
 constexpr unsigned period = 64; // number of frames after which the stream repeats
 
-// A simulated device that does not decode, but reports every frame as valid, at the
-// frame's predicted position.
+// A simulated device that reports every frame as valid, at the frame's predicted
+// position, without decoding.
 class idle_device : public cpu_decoder<job>
 {
 public:

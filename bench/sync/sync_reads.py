@@ -28,7 +28,7 @@ except ModuleNotFoundError:
     try:
         from gnuradio import gpufec
     except ImportError:
-        gpufec = None # --only-plot does not need the module
+        gpufec = None # --only-plot needs no module gpufec
 
 READS = (1, 2, 4, 8)
 PASSES = (1, 2, 3)
@@ -108,7 +108,7 @@ def error_rates(p, frames, threads, log):
 
 def joint_posteriors(items, lengths, code, channel):
     """Returns the exact posteriors of frames given all their reads, of shape (frames, N, q).
-    Enumerates all q^N messages."""
+    `lengths` has the shape (frames, reads). The function enumerates all q^N messages."""
     q, N = code["q"], code["frame_symbols"]
     messages = np.array(list(itertools.product(range(q), repeat=N)))
     frames, reads = lengths.shape
@@ -152,7 +152,7 @@ def gaps(p, frames):
 
 
 def plot(run, path):
-    """Draws symbol error rates against the number of reads, from a run of a file of results."""
+    """Draws symbol error rates against the number of reads, from one run in a file of results."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -170,11 +170,11 @@ def plot(run, path):
     axes.set_xscale("log", base=2)
     axes.set_xticks(READS, [str(r) for r in READS])
     axes.set_yscale("log")
-    axes.set_xlabel("reads of a frame")
+    axes.set_xlabel("number of reads per frame")
     axes.set_ylabel("symbol error rate")
-    axes.set_title("Random words, n=10, q=32, N=210; flips 0.01", fontsize=10)
+    axes.set_title("Random words, n=10, q=32, N=210; substitution probability 0.01", fontsize=10)
     axes.grid(True, which="both", alpha=0.3)
-    axes.legend(title="insertions, deletions", fontsize=8, title_fontsize=8)
+    axes.legend(title="insertion and deletion probability", fontsize=8, title_fontsize=8)
     figure.tight_layout()
     figure.savefig(path, dpi=110)
 

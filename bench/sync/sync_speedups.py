@@ -3,13 +3,12 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Prints the speedup of a GPU over one CPU thread for the codes of Briffa's papers, as a table in
-Markdown.
+"""Prints a Markdown table of the speedup of a GPU over one CPU thread.
 
-A cell has three speedups. Each is the CPU's time per frame divided by the GPU's time per frame. The
-first two compare the corridor form on CPU and GPU, with global and with local storage. The third
-compares the corridor form with global storage on the CPU to the linear form on the GPU. The GPU
-decodes frames in batches or, with --alone, one at a time.
+The codes are those of Briffa's papers. A cell has three speedups. Each is the CPU's time per frame
+divided by the GPU's time per frame. The first two compare the corridor form on CPU and GPU, with
+global and with local storage. The third compares the corridor form with global storage on the CPU
+to the linear form on the GPU. The GPU decodes frames in batches or, with --alone, one at a time.
 
 Usage: sync_speedups.py RESULT.json... [--alone]   runs of `bench_sync_map cpu grid` and `cuda grid`
 """

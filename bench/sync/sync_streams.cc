@@ -11,7 +11,7 @@ namespace gr::gpufec::bench {
 
 namespace {
 
-// Number of frames after which a stream repeats. The number exceeds the distance of
+// Number of frames after which a stream repeats. This is more than the distance between
 // anchors (frames whose beginnings are found in advance), which is at most 64 frames.
 constexpr unsigned stream_period = 640;
 

@@ -3,8 +3,8 @@
 
 /* Measures the cost of tags. Runs gpu_sync_map alternately with all tags, with tags of
  * failures only, and without tags. For comparison, also runs a block that only reads
- * length tags and writes gpu_sync_map's tags. Prints the frames per second of each as
- * JSON.
+ * length tags and writes gpu_sync_map's tags. Prints the frames per second of each case
+ * as JSON.
  *
  * Usage: sync_tags [BACKEND] [SECONDS] [ROUNDS] */
 

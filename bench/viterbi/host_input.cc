@@ -149,7 +149,8 @@ void four_pages(std::byte* to, const std::byte* from, std::size_t n)
     std::memcpy(to, from, n);
 }
 
-// A set of threads that copy a transfer in equal parts, and spin between transfers.
+// A set of threads that each copy an equal part of a transfer, and spin between
+// transfers.
 class copiers
 {
 public:
@@ -259,7 +260,7 @@ double rate(ring& r, double duration, const std::function<void()>& step)
     return bytes / (end - begin);
 }
 
-// Returns the rate, in bytes per second, at which the ring is filled if its data is only
+// Returns the rate, in bytes per second, at which the ring is filled if its data are
 // discarded.
 double nothing(std::size_t ring_bytes, double duration)
 {

@@ -48,7 +48,7 @@ deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_defra
 gr.logging().set_default_level(gr.log_levels.warn)
 
 WAYS = ("gr_satellites", "gpufec", "one_chain", "receiver")
-PATCHING = threading.Lock() # a lock for the patched gr-satellites module
+PATCHING = threading.Lock() # held while gr-satellites' module is patched
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,13 +142,14 @@ def add_noise(samples, noise_db, seed):
 
 
 def demodulate(samples, rate, signal):
-    """Returns the soft symbols of gr-satellites' demodulator."""
+    """Returns the soft symbols of gr-satellites' demodulator as an array of floats. `rate` is the
+    sample rate in Hz."""
     top = gr.top_block()
     sink = blocks.vector_sink_f()
     demodulator = signal.demodulator(signal.baud_rate, rate, iq=False)
     if hasattr(demodulator, "xlating"):
-        # This filter rounds the phase of its oscillator at the end of each call. With calls of one
-        # size, every run gives the same symbols.
+        # This filter rounds the phase of its oscillator at the end of each call. If all calls
+        # have the same size, every run has the same symbols.
         demodulator.xlating.set_output_multiple(1024)
         demodulator.xlating.set_max_noutput_items(1024)
     top.connect(blocks.vector_source_f(samples, False), demodulator, sink)
@@ -176,7 +177,7 @@ class patient_source(gr.sync_block):
 
 
 def make_receiver(signal, which, backend):
-    """Returns a receiver, which is one of WAYS, and the name of its port for PDUs."""
+    """Returns the receiver that `which`, one of WAYS, names, and the name of its port for PDUs."""
     if which == "receiver":
         return gpufec.ccsds_fec_receiver(soft_input="float", backend=backend,
                                          **signal.receiver), "pdus"
@@ -220,7 +221,8 @@ def pdus(symbols, which, signal, backend="auto", quiet_s=3.0):
 
 
 def compare(path, noise_db, seed, backend="auto"):
-    """Returns a list of PDUs for each of WAYS, from the same symbols."""
+    """Returns a list of PDUs for each of WAYS, from the same symbols of the recording `path` with
+    noise of `noise_db` dB."""
     samples, rate = read_wav(path)
     signal = signal_of(path)
     symbols = demodulate(add_noise(samples, noise_db, seed), rate, signal)
@@ -242,8 +244,8 @@ def compare_all(path, cases, backend="auto"):
 
 
 def sweep(path, levels, seeds, backend="auto"):
-    """Yields a row per noise level: for each of WAYS, a list of the numbers of PDUs, one per
-    seed."""
+    """Yields a row per noise level in `levels` (in dB): for each of WAYS, a list of the numbers of
+    PDUs, one per seed."""
     for level in levels:
         cases = [(level, seed) for seed in range(seeds)]
         found = list(compare_all(path, cases, backend))
@@ -266,7 +268,8 @@ def main():
     first, step, last = (float(x) for x in arguments.noise.split(":"))
     levels = [None] + numpy.arange(first, last + step / 2, step).tolist()
 
-    print("noise dB  gr-satellites  gpufec  one chain  receiver   (PDUs, all seeds together)")
+    print("number of PDUs, summed over all seeds; noise is in dB above the recording's power")
+    print("noise dB  gr-satellites  gpufec  one chain  receiver")
     rows = []
     for row in sweep(arguments.recording, levels, arguments.seeds, arguments.backend):
         rows.append(row)

@@ -13,11 +13,11 @@
  * slips: relocking in streams that lose or repeat a soft value about every VALUES
  *        (default 30,000).
  * noise: false locks on VALUES values of Gaussian noise; ends early after --limit
- *        SECONDS. Its hypotheses are those of "lock": each is a code, the position of the
+ *        SECONDS. The hypotheses are those of "lock": each is a code, the position of the
  *        first value in the puncturing period, and a rotation and exchange of I and Q.
  * rates: soft values per second while locked, with and without phase search, and during
- *        the search. Rates are per second of wall time, and of processor time, which
- *        excludes other programs. Costs are medians over pairs of short runs.
+ *        the search. Rates are per second of wall time and per second of processor time.
+ *        Costs are medians over pairs of short runs.
  */
 
 #include "channel/awgn.h"

@@ -77,8 +77,8 @@ def main():
                         help="run only rows whose names contain WORD")
     arguments = parser.parse_args()
     rows = []
-    print("| row | blocks × D | L | prepare, forward, traceback, ms | kernels, Gb/s "
-          "| G stages/s | host to host, Gb/s | stream, Gb/s | latency, µs |")
+    print("| code | blocks × D | L | prepare, forward, traceback, ms | kernels, Gb/s "
+          "| stages, 10⁹/s | host to host, Gb/s | stream, Gb/s | latency of a batch, µs |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, options in ROWS:
         if arguments.only not in name:

@@ -54,7 +54,8 @@ def main():
     arguments = parser.parse_args()
     rows = [row(arguments.tool, kernel, blocks, arguments.seconds)
             for kernel in KERNELS for blocks in BLOCKS]
-    print("kernel     blocks  forward traceback copy in   out ms    kernels 1 stream 3 streams Gb/s")
+    print("forward, traceback, copy in and copy out are times in ms; the last columns are in Gb/s")
+    print("kernel     blocks  forward traceback copy in   out      kernels 1 stream 3 streams")
     for r in rows:
         t = r["device_ms"]
         print(f"{r['kernel']:10}{r['blocks']:7}{t['prepare'] + t['forward']:9.3f}"

@@ -93,7 +93,7 @@ void measure(measured& m, const std::function<void()>& decode_all)
 }
 
 // Throws an exception if more than one bit in 10⁵ is wrong. At Eb/N0 = 5 dB the union
-// bound is 4.4e-7, or seven of the 16.8 million bits.
+// bound is 4.4e-7, which is seven of the 16.8 million bits.
 void check(const std::string& who,
            const std::vector<std::uint8_t>& sent,
            const std::vector<std::uint8_t>& decoded)
@@ -304,9 +304,9 @@ try {
         if (!as_json) {
             std::cout << m.name << ": " << median(m.rates) / 1e6 << " Mb/s, "
                       << median(m.rates) / median(fastest.rates)
-                      << " x the fastest gr-fec ("
+                      << " times the rate of the fastest gr-fec kernel ("
                       << median(m.cpu_rates) / median(fastest.cpu_rates)
-                      << " x by processor time)\n";
+                      << " times by processor time)\n";
         }
     }
     if (as_json) {

@@ -319,7 +319,7 @@ private:
     const std::size_t d_item_bytes;
     std::vector<std::byte> d_values;
     std::vector<std::uint8_t> d_bits; // message bits of the current frame
-    std::size_t d_have = 0;           // number of bits in d_bits so far
+    std::size_t d_have = 0;           // number of bits in d_bits
     ldpc_status d_status{};
     error_counts d_counts, d_reference;
 };

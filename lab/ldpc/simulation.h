@@ -19,8 +19,7 @@ namespace gr::gpufec::ldpc {
 class frame_source
 {
 public:
-    //! Number of different codewords, which are sent in rotation. The noise does not
-    //! repeat.
+    //! Number of different codewords, which repeat. The noise does not repeat.
     static constexpr unsigned words = 64;
 
     //! Makes frames of the first code of \p options. \p ebn0_db is in dB; infinity means
@@ -32,11 +31,11 @@ public:
     std::size_t frame_bytes() const;
     //! Writes the channel values of frame \p f in the format of the options.
     void channel_values(std::uint64_t f, std::byte* out) const;
-    //! Returns the channel that makes int8 values. Frame f has the channel's values from
-    //! index f · ldpc_code::sent() on.
+    //! Returns the channel that makes int8 values. The values of frame f begin at index
+    //! f · ldpc_code::sent() of the channel.
     const awgn_channel& int8_channel() const { return d_int8; }
-    //! Returns the transmitted bits of codeword \p w, one per byte, inverted if
-    //! positive_bit is 1: a 0 is sent as a positive value.
+    //! Returns the transmitted bits of codeword \p w, one per byte. The channel sends 0
+    //! as a positive value, so the bits are inverted if positive_bit is 1.
     std::vector<std::uint8_t> sent_bits(unsigned w) const;
     //! Returns the codeword of frame \p f: n bits, one per byte.
     const std::uint8_t* codeword(std::uint64_t f) const
@@ -86,9 +85,9 @@ struct simulation_options {
     //! The simulation ends after this many wrong frames; 0: no limit.
     std::uint64_t min_frame_errors = 20;
     std::uint64_t max_frames = 100000;
-    bool reference = false; //!< whether sum-product in double decodes the same noise too
+    bool reference = false; //!< whether sum-product in double also decodes the frames
     unsigned threads = 1;   //!< number of threads for noise and for the reference
-    //! Selects whether host or device generates messages and noise. The device supports
+    //! Whether the host or the device generates messages and noise. A device supports
     //! only int8 values, and no reference.
     channel_options<device_channel, simulation_options> simulated_channel = {};
 };
@@ -114,7 +113,7 @@ struct error_counts {
 struct simulation_result {
     error_counts decoded, reference;
     std::string backend, device;
-    std::string channel = "host"; //!< place of the noise source: "host" or "device"
+    std::string channel = "host"; //!< what generated the noise: "host" or "device"
 };
 
 /*!

@@ -162,7 +162,7 @@ private:
         sync_decoder::frame f;
         while (!limit_reached() && d_decoder->pull(f)) {
             any = true;
-            if (!d_sent.empty()) { // a stream decoder may output one frame too many
+            if (!d_sent.empty()) { // A stream decoder may output an extra frame.
                 count(f, d_sent.front());
                 d_sent.pop_front();
             }
@@ -180,8 +180,7 @@ private:
         std::uint64_t errors = 0;
         for (std::size_t i = 0; i < sent.size(); ++i) {
             std::uint16_t symbol = 0;
-            std::memcpy(
-                &symbol, out + i * size, size); // Every supported host is little-endian.
+            std::memcpy(&symbol, out + i * size, size); // The host is little-endian.
             errors += symbol != sent[i];
         }
         d_counts.add(sent.size(), errors);
@@ -196,7 +195,7 @@ private:
     std::deque<std::vector<std::uint16_t>> d_sent; // messages not yet compared
     frame_source::frame d_frame{ {}, {}, 0 };
     std::size_t d_taken = 0;  // number of pushed items of d_frame
-    std::uint64_t d_made = 0; // number of frames of which all copies are generated
+    std::uint64_t d_made = 0; // number of frames whose copies are all generated
     unsigned d_read = 0;      // index of the next received copy of frame d_made
     bool d_finished = false;
     error_counts d_counts;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fills the slots of the sync_map benchmark with received frames. */
+/* Fills the slots of the synchronisation benchmark with received frames. */
 
 #include "slot_benchmark.h"
 

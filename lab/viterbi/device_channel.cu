@@ -265,7 +265,7 @@ private:
     }
 
     // Submits `n` parallel blocks, beginning with block `first`, of a stream of `bits`
-    // bits. The job equals the one that viterbi_decoder would submit.
+    // bits, with the same job as viterbi_decoder.
     void fill_stream(channel_slot& s,
                      unsigned number,
                      std::uint64_t first,

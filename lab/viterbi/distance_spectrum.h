@@ -42,7 +42,7 @@ public:
      * decoding.
      *
      * The bound is for unquantised BPSK over AWGN, and includes only the computed terms
-     * of the spectrum. The bound is above the true rate at low Eb/N0, and tight from
+     * of the spectrum. The bound exceeds the true rate at low Eb/N0, and is tight from
      * about 5 dB for K=7 (Viterbi 1971).
      * \param ebn0_db Eb/N0 in dB
      */

@@ -13,10 +13,9 @@ namespace gr::gpufec::viterbi {
 namespace {
 
 // Path metric of unreachable states, larger than that of any reachable state. A stage
-// adds at most 6·127 (six code bits). Reachable metrics differ by at most the sum of
-// K − 1 = 8 stages, and are renormalised every 1024 stages, so they are at most
-// (8 + 1024)·6·127.
-// The sum of this bound and `unreachable` does not overflow.
+// adds at most 6·127 (six code bits). Metrics of reachable states differ by at most the
+// sum of K − 1 = 8 stages, and are renormalised every 1024 stages. The maximum is
+// therefore (8 + 1024)·6·127, and its sum with `unreachable` does not overflow.
 constexpr std::int32_t unreachable = 1 << 29;
 constexpr std::size_t renormalise_every = 1024;
 

@@ -55,8 +55,8 @@ protected:
 
 TEST_F(viterbi_channels, Streams_CountErrorsLikeHost)
 {
-    // At these low Eb/N0, thousands of bits are wrong. If soft values differed between
-    // host and device, the counts would therefore most likely differ.
+    // At these low Eb/N0, thousands of bits are wrong, so different soft values on host
+    // and device would most likely change the counts.
     EXPECT_GT(equal(conv(k7, 1)), 3000u);
     EXPECT_GT(equal(conv(conv_code(7, { 0171, -0133 }), 0)), 3000u);
     EXPECT_GT(equal(conv(conv_code(9, { 0561, 0753, 0711 }), 0)), 1000u);

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the counts of errors and error events, and the test of the events' positions. */
+/* Tests error_counter, which counts errors and error events, and test_positions(). */
 
 #include "lab/viterbi/simulation.h"
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(error_counter, ListedErrors_HaveCountedEventsFramesAndPositions)
     EXPECT_EQ(counter.events_at()[11], 1u);
 }
 
-TEST(error_counter, ManyEventsAtOnePosition_GiveSmallPValue)
+TEST(error_counter, ManyEventsAtOnePosition_HaveSmallPValue)
 {
     const std::size_t blocks = 2000, length = 128;
     const std::vector<std::uint8_t> sent(blocks * length);

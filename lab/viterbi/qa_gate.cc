@@ -50,7 +50,7 @@ TEST_P(gate, ErrorRate_EqualsMaximumLikelihood)
     EXPECT_GE(result.reference.errors(), options.min_errors);
     EXPECT_NEAR(result.ratio, 1, 0.05)
         << result.decoded.errors() << " errors against " << result.reference.errors();
-    if (c.ends == termination::streaming) { // in frames, fewer errors occur near the ends
+    if (c.ends == termination::streaming) { // Frames have fewer errors near their ends.
         EXPECT_GT(test_positions(result.decoded, c.frame_bits).p_value, 1e-4);
     }
 }
@@ -85,7 +85,7 @@ TEST(error_rate, TerminatedFrames_MatchIndependentSimulation)
     EXPECT_NEAR(result.decoded.rate(), 5.01e-3, 2 * result.decoded.confidence());
 }
 
-// The union bound is tight at this Eb/N0: the error rate, with quantised input, is within
+// The union bound is tight at this Eb/N0. The error rate, with quantised input, is within
 // 10 % of the bound.
 TEST(error_rate, ShortCode_MeetsTheUnionBound)
 {
@@ -116,8 +116,8 @@ TEST(gate, EndOfABlock_HasNoExcessOfErrors)
     }
 }
 
-// Tests that too little overlap raises the error rate above that of maximum likelihood,
-// and that the positions of error events are then not uniform.
+// Too little overlap raises the error rate above that of maximum likelihood, and error
+// events are then not distributed uniformly over the positions in a parallel block.
 TEST(gate, TooShortOverlap_RaisesErrorRate)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), streaming, 0);

@@ -232,7 +232,7 @@ private:
     std::uint64_t d_margin;
 };
 
-// An estimator of the ratio of two sums, with a confidence interval from the variation
+// An estimator of the ratio of two sums. Its confidence interval comes from the variation
 // between segments.
 class ratio_estimator
 {
@@ -334,7 +334,7 @@ private:
         }
     }
 
-    // Pulls and compares decoded bits; returns whether there were any.
+    // Pulls and compares decoded bits; returns whether any bits were decoded.
     bool collect()
     {
         bool any = false;

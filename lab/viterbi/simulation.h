@@ -37,8 +37,8 @@ public:
     //! Compares and counts the next \p count bits, one per byte.
     void
     compare(const std::uint8_t* sent, const std::uint8_t* decoded, std::size_t count);
-    //! Counts the next \p count bits. \p wrong to \p wrong_end is the range of the wrong
-    //! bits' indices, in ascending order. The first bit has index \p first.
+    //! Counts the next \p count bits; the first bit has index \p first. The range from
+    //! \p wrong to \p wrong_end has the indices of the wrong bits, in ascending order.
     void add(std::uint64_t count,
              const std::uint64_t* wrong,
              const std::uint64_t* wrong_end,
@@ -120,8 +120,8 @@ struct simulation_options {
     std::uint64_t max_bits = 100'000'000;
     unsigned threads = 1;   //!< threads for noise and for maximum-likelihood decoding
     bool reference = false; //!< whether maximum likelihood decodes the same noise too
-    //! Whether host or device generates data and noise. The device supports int8 and
-    //! packed4 only, and no reference decoder.
+    //! Whether the host or the device generates data and noise. A device supports only
+    //! int8 and packed4 values, and no reference decoder.
     channel_options<device_channel, simulation_options> simulated_channel = {};
 };
 

@@ -9,7 +9,7 @@ options=(-DENABLE_CUDA=OFF)
 if [[ ${cuda_compiler_version:-None} != None ]]; then
     options=(-DENABLE_CUDA=ON -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared)
 fi
-# The folder of Python modules is given relative to the prefix, from which RPATHs are computed.
+# GR_PYTHON_DIR is relative to the prefix, because RPATHs are computed from this path.
 cmake ${CMAKE_ARGS:-} -S . -B build/conda -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_INSTALL_PREFIX="$PREFIX" -DCMAKE_PREFIX_PATH="$PREFIX" \
     -DPYTHON_EXECUTABLE="$PYTHON" -DPython_EXECUTABLE="$PYTHON" \

@@ -33,7 +33,7 @@ ldpc_code small_code(unsigned number)
 }
 
 // Pushes `count` items, and calls pull() after each push. portion() returns the maximum
-// number of items of the next push. If it returns 0, flush() is called instead.
+// number of items of the next push, or 0 for a call of flush() instead.
 template <class Decoder, class Pull, class Portion>
 void push(Decoder& decoder,
           const std::int8_t* items,

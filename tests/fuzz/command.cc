@@ -3,8 +3,8 @@
 
 /* Fuzzes the command `gpufec decode`. The input has an option per line and, after an
  * empty line, the contents of the file for --lengths. The command runs in a temporary
- * folder; options that name files elsewhere, and long options, are skipped. The exit
- * status must be 0, 1 or 2. */
+ * folder. Long options, and options that name files in other folders, are skipped. The
+ * exit status must be 0, 1 or 2. */
 
 #include "fuzz.h"
 #include <fcntl.h>

@@ -50,8 +50,7 @@ inline void demand(bool good)
     }
 }
 
-//! Finishes the stream, and calls \p take until the decoder is done. \p take pulls
-//! output.
+//! Finishes the stream, and calls \p take, which pulls output, until the decoder is done.
 template <class Decoder, class Take>
 void finish(Decoder& decoder, Take&& take)
 {

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* An example of how to add a decoder: repetition codes on the CPU, and their block. */
+/* An example of how to add a decoder: a decoder of repetition codes on the CPU, and its
+ * block. */
 
 #ifndef INCLUDED_GPUFEC_TESTS_REPETITION_H
 #define INCLUDED_GPUFEC_TESTS_REPETITION_H
