@@ -170,7 +170,7 @@ def dvbs2rx_one_block():
     ways = (("gr_dvbs2rx", "none"), ("gr_dvbs2rx_and_bbframe_to_ts", "deheader"),
             ("one_block", "the four blocks"),
             ("one_block_and_bbframe_to_ts", "the four blocks, deheader"))
-    kinds = (("right", "right"), ("wrong", "wrong"),
+    kinds = (("right", "correct packets"), ("wrong", "wrong packets"),
              ("msymbols_per_processor_second", "Msym per second of a core"))
     head = ["replaced blocks"] + [f"{title}, {snr:g} dB" for snr in points for _, title in kinds]
     written = lambda x: f"{x:,}" if isinstance(x, int) else f"{x:.1f}"
@@ -187,7 +187,7 @@ def dvbs2rx_receiver():
             ("gpufec_and_bbframe_to_ts", "LDPC decoder, deheader"))
     other = re.search("--other (\\w+)", result["command"])[1]
     head = ["replaced blocks", "gr-dvbs2rx"] + [
-        f"{what}, {snr:g} dB" for snr in points for what in ("right", "wrong")]
+        f"{title} packets, {snr:g} dB" for snr in points for title in ("correct", "wrong")]
 
     def cell(found, what):
         runs = [run[what] for run in found["runs"]]
