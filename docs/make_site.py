@@ -401,8 +401,8 @@ class links(html.parser.HTMLParser):
 
 
 def dead_links(folder):
-    """Yields (page, target) for each link within the site that leads nowhere. Doxygen's pages are
-    not searched for links."""
+    """Yields (page, target) for each link within the site whose target does not exist. Doxygen's
+    pages are not searched for links."""
     pages = {page: links(page) for page in folder.rglob("*.html")
              if folder / "api" not in page.parents}
     for page, found in pages.items():

@@ -96,7 +96,7 @@ def ldpc_batches():
 def ldpc_delay():
     found = load("ldpc-latency-cpu-epyc.json")["rows"]
     return table(
-        ["`batch`", "`max_latency_ms`", "median", "maximum"],
+        ["`batch`", "`max_latency_ms`", "median delay", "maximum delay"],
         [[r["batch"] or f"0 ({r['frames_a_batch']})", f"{r['max_latency_ms']:g}",
           f"{r['median_ms']:.0f} ms", f"{r['most_ms']:.0f} ms"] for r in found])
 
@@ -134,7 +134,7 @@ def one_thread():
              if r["decoder"] == "ldpc" and r["commit"] != "8888a0c"]
     ldpc_gpu = sorted(median(r, "host to host") for r in after)[len(after) // 2]
     return table(
-        ["", "one thread, AVX-512 (EPYC)", "NVIDIA H200"],
+        ["decoder and code", "one thread, AVX-512 (EPYC)", "NVIDIA H200"],
         [["Viterbi, K=7 rate 1/2, int8", rate(cpu), rate(median(gpu, "host to host"))],
          ["LDPC, normal 1/2, 10 iterations, int8", rate(1e6 * ldpc_cpu["information_Mb_per_s"]),
           rate(ldpc_gpu)]])
@@ -170,7 +170,7 @@ def dvbs2rx_one_block():
     ways = (("gr_dvbs2rx", "none"), ("gr_dvbs2rx_and_bbframe_to_ts", "deheader"),
             ("one_block", "the four blocks"),
             ("one_block_and_bbframe_to_ts", "the four blocks, deheader"))
-    kinds = (("right", "right"), ("wrong", "wrong"),
+    kinds = (("right", "correct packets"), ("wrong", "wrong packets"),
              ("msymbols_per_processor_second", "Msym per second of a core"))
     head = ["replaced blocks"] + [f"{title}, {snr:g} dB" for snr in points for _, title in kinds]
     written = lambda x: f"{x:,}" if isinstance(x, int) else f"{x:.1f}"
@@ -187,7 +187,7 @@ def dvbs2rx_receiver():
             ("gpufec_and_bbframe_to_ts", "LDPC decoder, deheader"))
     other = re.search("--other (\\w+)", result["command"])[1]
     head = ["replaced blocks", "gr-dvbs2rx"] + [
-        f"{what}, {snr:g} dB" for snr in points for what in ("right", "wrong")]
+        f"{title} packets, {snr:g} dB" for snr in points for title in ("correct", "wrong")]
 
     def cell(found, what):
         runs = [run[what] for run in found["runs"]]
@@ -208,7 +208,7 @@ def dvbs_packets(rows, *receivers):
     points = {(row["rate"], row["es_n0_db"]): row for row in rows}
     columns = sorted({db for _, db in points})
     receivers = (("gpufec", "`dvbs_fec_receiver`"), *receivers, ("gr_dtv", "gr-dtv"))
-    return table(["rate", "receiver"] + [f"{db:g} dB" for db in columns],
+    return table(["code rate", "receiver"] + [f"{db:g} dB" for db in columns],
                  [[code, title] + [f"{points[code, db][key]:,}" if (code, db) in points else ""
                                    for db in columns]
                   for code in rates for key, title in receivers])
@@ -232,8 +232,9 @@ def recordings():
             level = "none" if row["noise_db"] is None else f"{row['noise_db']:g} dB"
             lines.append([title, level] + [sum(row[way]) for way in
                                            ("gr_satellites", "gpufec", "receiver")])
-    return table(["satellite", "added noise", "gr-satellites",
-                  "gr-satellites, this Viterbi decoder", "`ccsds_fec_receiver`"], lines)
+    return table(["satellite", "added noise", "PDUs, gr-satellites",
+                  "PDUs, gr-satellites with this Viterbi decoder", "PDUs, `ccsds_fec_receiver`"],
+                 lines)
 
 
 def ccsds_core():
@@ -247,7 +248,7 @@ def ccsds_core():
         middle = 1e6 * bits[len(bits) // 2]
         values = middle * 2 * (5 * 255 + 4) / (5 * 223)
         lines.append([title, rate(middle), f"{three(values / 1e9)}·10⁹"])
-    return table(["tags", "transfer frames", "soft values per second"], lines)
+    return table(["tags", "rate of transfer frames", "soft values per second"], lines)
 
 
 def viterbi_rates():
@@ -260,8 +261,9 @@ def viterbi_rates():
             *(f"{x / 1e9:.1f}" for x in (r["kernels_bits_per_s"], r["stages_per_s"],
                                          median(r, "host to host"), median(r, "stream"))),
             f"{1e6 * r['batch_latency_s']:.0f}"])
-    return table(["code", "batch: blocks × D", "prepare, forward, traceback, ms", "kernels",
-                  "G stages/s", "host to host", "stream", "latency, µs"], rows)
+    return table(["code", "batch: blocks × D", "prepare, forward, traceback, ms",
+                  "kernels, Gb/s", "G stages/s", "host to host, Gb/s", "stream, Gb/s",
+                  "latency, µs"], rows)
 
 
 def vlsnr_frames(name):
@@ -473,7 +475,7 @@ PICTURES = {"batch_against_latency.svg": batch_curves}
 def readme_steps():
     """Tabulates the duration in s of each step of the README on a newly installed system."""
     steps = load("readme-debian12.json")["rows"]
-    return table(["step", "seconds"],
+    return table(["step", "duration, s"],
                  [[f"`{s['step']}`" if re.match(r"git|cmake|sudo|scripts|gpufec", s["step"])
                    else s["step"], f"{s['wall_s']:.1f}"] for s in steps])
 
@@ -483,7 +485,8 @@ def arm64_instructions():
     counts = {name: {row["kernel"]: three(row["instructions"])
                      for row in load("instructions.json", name)["rows"]}
               for name in ("arm64-instructions-plain", "arm64-instructions-before")}
-    return table(["kernel", "instructions", "plain", "5d2658c", "counted per"],
+    return table(["kernel", "instructions", "instructions, plain C++",
+                  "instructions, commit 5d2658c", "counted per"],
                  [[f"`{row['kernel']}`", three(row["instructions"]),
                    *(count.get(row["kernel"], "") for count in counts.values()), row["unit"]]
                   for row in load("instructions.json", "arm64-instructions")["rows"]])
@@ -496,7 +499,8 @@ def reed_solomon():
         name = row["name"] if row["name"].startswith("gr-fec") else \
             " ".join(filter(None, ["gpufec", row["name"], row["variant"]]))
         rates.setdefault((name, row["interleaving"]), {})[row["errors"]] = row["bits_per_cpu_s"]
-    return table(["", "I", "no error", "1 error", "16 errors"],
+    return table(["decoder or encoder", "I", "no wrong symbol", "1 wrong symbol",
+                  "16 wrong symbols"],
                  [[name, depth, *(rate(of[e]) if e in of else "" for e in (0, 1, 16))]
                   for (name, depth), of in rates.items()])
 
