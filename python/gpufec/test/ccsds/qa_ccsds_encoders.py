@@ -76,7 +76,9 @@ class qa_ccsds_encoders(unittest.TestCase):
                 with self.subTest(name, interleaving=interleaving):
                     code = dict(code=name, interleaving=interleaving)
                     frames, bits = signals.transmit(4, 223 * interleaving, 6, **code)
-                    sent = randomised(reed_solomon(frames, dual, interleaving))
+                    codewords = reed_solomon(frames, dual, interleaving)
+                    self.assertTrue(np.array_equal(codewords, gpufec.rs_encode(frames, **code)))
+                    sent = randomised(codewords)
                     markers = np.tile(signals.MARKER, (len(frames), 1))
                     sent = np.hstack([markers, sent]).ravel()
                     self.assertTrue(np.array_equal(sent, bits))
