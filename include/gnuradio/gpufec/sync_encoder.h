@@ -37,7 +37,8 @@ struct sync_encoder_options {
 };
 
 /*!
- * \brief Encoder of message symbols with a codebook, for gpu_sync_map. \ingroup gpufec
+ * \brief Encoder of message symbols with a codebook, for gpu_sync_map.
+ * \ingroup gpufec
  *
  * \details
  * Each message symbol is replaced by a word of the codebook. The input is message symbols

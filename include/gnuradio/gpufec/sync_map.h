@@ -487,7 +487,8 @@ public:
     virtual bool push_frame(input_items items, const float* priors = nullptr) = 0;
 
     //! Accepts items of a stream, or of a frame that is pushed in parts, and returns
-    //! their number. \throws std::invalid_argument like push_frame()
+    //! their number.
+    //! \throws std::invalid_argument for items of another type than the options declare
     virtual std::size_t push(input_items items) = 0;
     //! Ends a frame that was pushed or borrowed in parts. Returns false, and does
     //! nothing, if every slot is in flight. \p priors is as in push_frame().
@@ -498,8 +499,9 @@ public:
 
     //! Writes the output of the next frame to \p out, and returns the number of items
     //! written; 0 if that frame is not decoded yet. An item is a symbol, LLR or
-    //! probability, as options.output says. \throws std::invalid_argument for items of
-    //! another type, and if the memory is smaller than the output of a frame
+    //! probability, as options.output says.
+    //! \throws std::invalid_argument for items of another type, and if the memory is
+    //!         smaller than the output of a frame
     virtual std::size_t pull(output_items out) = 0;
     //! Returns the status of the frame that was pulled last, once; nothing if there is no
     //! such frame.
