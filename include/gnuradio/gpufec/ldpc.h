@@ -185,7 +185,7 @@ public:
      * \brief Returns the code with the message positions of another encoder.
      *
      * \param rule
-     *  - "systematic": as from_alist() finds them
+     *  - "systematic": the message positions that from_alist() finds
      *  - "first", "last": the first or the last K bits that are not shortened, for
      *    codewords of the form [message parity] or [parity message]
      *  - "gr_fec_ldpc_encoder": as in gr-fec's ldpc_encoder and ldpc_decoder, which use
