@@ -32,7 +32,7 @@ struct sync_encoder_options {
     std::string length_tag = "packet_len";
 
     // Code
-    //! number of channel symbols, 2 to 16; if above 2, channel symbols replace bits
+    //! number of different channel symbols, 2 to 16; 2: the channel symbols are bits
     int alphabet = 2;
 };
 

@@ -45,7 +45,7 @@ public:
      * \param p_insert probability of an insertion, 0 to max_p_insert
      * \param p_delete probability of a deletion, from 0; p_insert + p_delete is below 1
      * \param p_substitute probability that a transmitted symbol is replaced, 0 to 1
-     * \param alphabet number of channel symbols, 2 to 16
+     * \param alphabet number of different channel symbols, 2 to 16
      * \throws std::invalid_argument that names the parameter, its value and what is
      *         allowed
      */
@@ -135,7 +135,7 @@ public:
      * \param frame_symbols N, message symbols per frame
      * \param words N·q rows of n channel symbols; row i·q + D is the word of message
      *        symbol D at index i, and its leftmost channel symbol is sent first
-     * \param alphabet number of channel symbols, 2 to 16
+     * \param alphabet number of different channel symbols, 2 to 16
      * \throws std::invalid_argument that names the parameter, its value and what is
      *         allowed
      */
@@ -155,7 +155,7 @@ public:
      * \param n channel symbols per word
      * \param q words per index
      * \param frame_symbols N, message symbols per frame
-     * \param alphabet number of channel symbols, 2 to 16
+     * \param alphabet number of different channel symbols, 2 to 16
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sync_code from_file(const std::string& path,
@@ -224,7 +224,7 @@ GPUFEC_API sync_code codebook_marker(unsigned q,
  * \param q words per index, 2 to 65536 and at most alphabet^n
  * \param frame_symbols N, message symbols per frame
  * \param seed seed of the random words
- * \param alphabet number of channel symbols, 2 to 16
+ * \param alphabet number of different channel symbols, 2 to 16
  * \throws std::invalid_argument naming the parameter, its value and what is allowed
  */
 GPUFEC_API sync_code codebook_random(unsigned n,
