@@ -32,8 +32,9 @@ public:
                                                                       : product;
     }
 
-    //! Returns the value if \p low ≤ value ≤ \p high. \throws std::invalid_argument
-    //! otherwise, with the parameter's \p name, the value and both limits in the message
+    //! Returns the value if \p low ≤ value ≤ \p high.
+    //! \throws std::invalid_argument otherwise, with the parameter's \p name, the value
+    //! and both limits in the message
     std::uint64_t
     within(std::uint64_t low, std::uint64_t high, const std::string& name) const
     {

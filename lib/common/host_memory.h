@@ -21,8 +21,9 @@ inline std::size_t physical_memory()
     return std::size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-//! Owner of page-aligned memory that is filled with zeros. \throws std::bad_alloc if the
-//! memory cannot be allocated or is larger than physical_memory()
+//! Owner of page-aligned memory that is filled with zeros.
+//! \throws std::bad_alloc if the memory cannot be allocated or is larger than
+//! physical_memory()
 class host_memory
 {
 public:

@@ -71,7 +71,8 @@ void check_positive_bit(Value bit)
 }
 
 //! Returns the value of the entry \p name of \p choices; names are compared after
-//! folded(). \throws std::invalid_argument, which lists the names, if there is no entry
+//! folded().
+//! \throws std::invalid_argument, which lists the names, if there is no entry
 template <class Value>
 Value choose(const std::string& parameter,
              const std::string& name,

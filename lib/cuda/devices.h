@@ -45,8 +45,8 @@ struct cuda_bandwidth {
     double to_device, to_host;
 };
 
-//! Measures the bandwidth between host and device. \throws std::runtime_error if the
-//! device cannot be used
+//! Measures the bandwidth between host and device.
+//! \throws std::runtime_error if the device cannot be used
 cuda_bandwidth measure_cuda_bandwidth(int device);
 
 } // namespace gr::gpufec

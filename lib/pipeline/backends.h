@@ -70,8 +70,8 @@ batch_decoder_of<Traits> make_cuda_within_memory(const typename Traits::setup& s
 }
 
 //! Makes one decoder for each device. Makes one decoder on the CPU instead if the backend
-//! is cpu, or if it is auto and any of the devices cannot be used. \throws std::exception
-//! if the backend is cuda and a device cannot be used
+//! is cpu, or if it is auto and any of the devices cannot be used.
+//! \throws std::exception if the backend is cuda and a device cannot be used
 template <class Traits>
 made_decoders<Traits> make_decoders(const typename Traits::setup& setup,
                                     const run_options& run)

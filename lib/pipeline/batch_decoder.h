@@ -163,13 +163,15 @@ public:
     //! Returns whether \p memory belongs to the decoder's device, so that the host cannot
     //! access it.
     virtual bool has(const void* /*memory*/) const noexcept { return false; }
-    //! Copies \p bytes bytes from the device to \p to. \throws device_error
+    //! Copies \p bytes bytes from the device to \p to.
+    //! \throws device_error
     virtual void
     copy_to_host(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/) const
     {
     }
     //! Copies output that a device has written in place of a slot's buffer \p output to
-    //! this buffer. \throws device_error
+    //! this buffer.
+    //! \throws device_error
     void copy_to_slot(std::byte* output, const borrowed_output& borrowed) const
     {
         const auto& [from, rows] = borrowed;
@@ -197,10 +199,12 @@ public:
     //! Sets the callback, called from any thread, for batches that may have finished.
     virtual void on_completion(std::function<void()> notify) = 0;
 
-    //! Starts decoding. Batches may finish in any order. \throws device_error
+    //! Starts decoding. Batches may finish in any order.
+    //! \throws device_error
     virtual void submit(unsigned slot, const Job& job, const batch_memory& memory) = 0;
 
-    //! Returns whether the slot's output is complete. Never blocks. \throws device_error
+    //! Returns whether the slot's output is complete. Never blocks.
+    //! \throws device_error
     virtual bool finished(unsigned slot) = 0;
 
     //! Cancels queued batches; running batches may finish.

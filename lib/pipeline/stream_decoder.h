@@ -26,8 +26,8 @@ namespace gr::gpufec {
 
 constexpr unsigned max_slots = 16;
 
-//! Checks the options that all decoders share. \throws std::invalid_argument if one is
-//! out of range
+//! Checks the options that all decoders share.
+//! \throws std::invalid_argument if one is out of range
 inline void check_run_options(const run_options& run, std::size_t max_work_items)
 {
     const auto from = [](std::size_t least, std::size_t most) {
@@ -413,8 +413,8 @@ protected:
     }
 
     //! Returns whether the slot's output was written in place. \p bits is true if the
-    //! caller requests one bit per byte, false for packed bits. \throws std::logic_error
-    //! if output was written in place in the other format
+    //! caller requests one bit per byte, false for packed bits.
+    //! \throws std::logic_error if output was written in place in the other format
     bool in_place(const slot& s, bool bits) const
     {
         if (s.borrowed.to && bits != borrows_bits()) {

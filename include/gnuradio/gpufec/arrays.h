@@ -59,8 +59,9 @@ public:
     //! Allocates pinned memory, or ordinary memory if there is no CUDA device.
     //! \throws std::bad_alloc if there is not enough memory
     static std::shared_ptr<array_memory> page_locked(std::size_t bytes);
-    //! Allocates memory of the CUDA device with this index. \throws device_error, or
-    //! std::runtime_error if there is no such device
+    //! Allocates memory of the CUDA device with index \p device.
+    //! \throws device_error if the allocation fails
+    //! \throws std::runtime_error if there is no such device
     static std::shared_ptr<array_memory> on_device(std::size_t bytes, int device);
 
     virtual ~array_memory() = default;

@@ -123,8 +123,8 @@ public:
      * \brief Corrects up to t() errors in place.
      * \param codeword n() bits, eight per byte, the first most significant; padding bits
      *        in the last byte are ignored
-     * \return the number of corrected bits, or failed, which leaves the codeword
-     *         unchanged
+     * \return the number of corrected bits, or \c failed. If decoding failed, the
+     *         codeword is unchanged
      */
     int decode(std::uint8_t* codeword) const;
 

@@ -77,8 +77,9 @@ class GPUFEC_API bch_decoder : virtual public gr::block
 public:
     typedef std::shared_ptr<bch_decoder> sptr;
 
-    //! Makes a decoder. \throws std::invalid_argument if standard, frame_size and rate
-    //! name no BCH code; the message names the parameter, its value and what is allowed
+    //! Makes a decoder.
+    //! \throws std::invalid_argument if standard, frame_size and rate name no BCH code;
+    //!         the message names the parameter, its value and what is allowed
     static sptr make(const bch_decoder_options& options = {});
 
     //! Returns the number of frames decoded so far.

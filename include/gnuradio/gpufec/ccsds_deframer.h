@@ -125,11 +125,11 @@ struct ccsds_deframer_options {
  * belong to no frame are dropped.
  *
  * The message port \c pdus sends each frame as a u8vector, with the dictionary above as
- * metadata; with an LDPC code it sends none. The message port \c status sends a
+ * metadata; with an LDPC code, no PDU is sent. The message port \c status sends a
  * dictionary when the frames are found or lost, for a verdict() on the input, and at the
- * end of the input. It has \c event ("locked", "lost", "verdict" or "ended"), \c text and
- * the counters below by the names of their functions. At most one dictionary of "locked"
- * and "lost" is sent per second.
+ * end of the input. The dictionary has \c event ("locked", "lost", "verdict" or "ended"),
+ * \c text and the counters below by the names of their functions. At most one dictionary
+ * of "locked" and "lost" is sent per second.
  */
 class GPUFEC_API ccsds_deframer : virtual public gr::block
 {

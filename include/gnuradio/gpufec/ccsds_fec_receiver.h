@@ -102,7 +102,8 @@ struct ccsds_fec_receiver_options {
 
 /*!
  * \brief Receiver that decodes soft symbols of CCSDS telemetry, after symbol
- * synchronisation, to transfer frames. \ingroup gpufec
+ * synchronisation, to transfer frames.
+ * \ingroup gpufec
  *
  * \details
  * The receiver decodes the formats of CCSDS 131.0-B: uncoded, convolutional,

@@ -27,7 +27,7 @@ struct channel_bsid_options {
     std::string length_tag = "packet_len";
     //! seed of the random numbers
     std::uint64_t seed = 1;
-    //! number of channel symbols, 2 to 16
+    //! number of different channel symbols, 2 to 16
     int alphabet = 2;
 };
 
@@ -41,9 +41,9 @@ struct channel_bsid_options {
  * again for the same bit. A transmitted bit is flipped with probability \p p_substitute.
  * Input and output have one bit per byte. With an \p alphabet above 2, they have one
  * channel symbol of 0 to alphabet − 1 per byte, and a flip replaces the channel symbol by
- * another. With the same seed, the same input results in the same output.
+ * a different one. With the same seed, the same input results in the same output.
  *
- * With \p frame_bits, the input consists of frames of that many bits. The first output
+ * With \p frame_bits, each frame of the input has this number of bits. The first output
  * item of each frame has a tag of key \p length_tag with the number of received items. A
  * frame without received items has no tag. An incomplete frame at the end of the input is
  * not sent. Input tags of that key begin packets whose length is a multiple of

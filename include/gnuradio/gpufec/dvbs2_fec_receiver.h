@@ -83,7 +83,8 @@ struct dvbs2_fec_receiver_options {
 
 /*!
  * \brief Receiver that decodes synchronised symbols of DVB-S2 or DVB-S2X to the transport
- * stream. \ingroup gpufec
+ * stream.
+ * \ingroup gpufec
  *
  * \details
  * The receiver consists of a gpu_ldpc_dvbs2, which demaps symbols and decodes LDPC and

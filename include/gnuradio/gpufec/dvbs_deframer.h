@@ -22,7 +22,8 @@ struct dvbs_deframer_options {
 };
 
 /*!
- * \brief Decodes the frames of DVB-S to transport-stream packets. \ingroup gpufec
+ * \brief Decodes the frames of DVB-S to transport-stream packets.
+ * \ingroup gpufec
  *
  * \details
  * The input is the bits from a Viterbi decoder, eight per byte with the first most

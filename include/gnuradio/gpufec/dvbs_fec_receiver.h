@@ -52,7 +52,8 @@ struct dvbs_fec_receiver_options {
 
 /*!
  * \brief Receiver that decodes synchronised QPSK symbols of DVB-S to the transport
- * stream. \ingroup gpufec
+ * stream.
+ * \ingroup gpufec
  *
  * \details
  * The receiver consists of a conversion to soft values, a gpu_viterbi_pbvd with \p lock

@@ -215,7 +215,8 @@ struct gpu_ldpc_dvbs2_options {
 
 /*!
  * \brief LDPC decoder for DVB-S2 and other standards, and for any code from a file, on a
- * GPU or the CPU. \ingroup gpufec
+ * GPU or the CPU.
+ * \ingroup gpufec
  *
  * \details
  * The block uses min-sum decoding with a layered or flooding schedule. The output depends

@@ -52,8 +52,8 @@ struct gpu_sync_map_options {
     // Input
     //! "framed" or "stream"
     sync_mode mode = sync_mode::framed;
-    //! key of the tags with the length of a frame; may be "" in stream mode and with
-    //! \p frame_items
+    //! key of the tags with the number of items of a frame. The key can be empty in
+    //! stream mode, or if \p frame_items is set
     std::string length_tag = "packet_len";
     //! "hard" or "float". With "float", an alphabet above 2 and form "corridor", only the
     //! CPU can decode
@@ -106,7 +106,7 @@ struct gpu_sync_map_options {
     int acquire = 0;
 
     // Code
-    //! number of channel symbols, 2 to 16; if above 2, channel symbols replace bits
+    //! number of different channel symbols, 2 to 16; 2: the channel symbols are bits
     int alphabet = 2;
 
     // Advanced
@@ -115,11 +115,11 @@ struct gpu_sync_map_options {
     sync_receiver receiver = sync_receiver::corridor;
     //! largest number of insertions before a bit (receiver "trellis")
     int insertion_cap = 2;
-    //! boundary metrics below this fraction of the largest count as 0 (corridor only); 0
-    //! to below 1, CUDA requires 0
+    //! fraction of the largest boundary metric, 0 to below 1; smaller metrics are set to
+    //! 0 (corridor only). CUDA requires 0
     double state_threshold = 0.0;
-    //! lattice values below this fraction of the largest in their row count as 0
-    //! (corridor only); 0 to below 1, CUDA requires 0
+    //! fraction of the largest lattice value of a row, 0 to below 1; smaller values of
+    //! the row are set to 0 (corridor only). CUDA requires 0
     double lattice_threshold = 0.0;
 
     // Input
@@ -170,7 +170,8 @@ struct gpu_sync_map_options {
 
 /*!
  * \brief MAP decoder of codes for channels that insert, delete and flip bits, on a GPU or
- * the CPU. \ingroup gpufec
+ * the CPU.
+ * \ingroup gpufec
  *
  * \details
  * A transmitter encodes frames of N message symbols with a codebook, see sync_encoder.

@@ -133,7 +133,8 @@ struct gpu_viterbi_pbvd_options {
 
 /*!
  * \brief Viterbi decoder for convolutional codes, in parallel blocks, on a GPU or the
- * CPU. \ingroup gpufec
+ * CPU.
+ * \ingroup gpufec
  *
  * \details
  * The input is an endless stream, or frames, of soft values. A stream is divided into

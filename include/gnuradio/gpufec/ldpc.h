@@ -185,7 +185,7 @@ public:
      * \brief Returns the code with the message positions of another encoder.
      *
      * \param rule
-     *  - "systematic": as from_alist() finds them
+     *  - "systematic": the message positions that from_alist() finds
      *  - "first", "last": the first or the last K bits that are not shortened, for
      *    codewords of the form [message parity] or [parity message]
      *  - "gr_fec_ldpc_encoder": as in gr-fec's ldpc_encoder and ldpc_decoder, which use
@@ -467,7 +467,8 @@ public:
     static sptr make(const ldpc_options& options, decoder_hooks hooks = {});
 
     //! Selects the code and, for symbol input, the constellation of subsequent frames, by
-    //! their indices in the options. \throws std::out_of_range if there is no such index
+    //! their indices in the options.
+    //! \throws std::out_of_range if there is no such index
     virtual void select(unsigned code, unsigned constellation = 0) = 0;
     //! Sets the Es/N0 in dB of subsequent frames of symbols. The value is clamped to −10
     //! to 30 and rounded to 0.25 dB. NaN (the initial value): the Es/N0 is estimated
@@ -519,7 +520,8 @@ public:
     //! \throws std::invalid_argument unless \p scale is finite and above 0
     virtual void set_soft_scale(float scale) = 0;
 
-    //! Returns a code of the options. \throws std::out_of_range if there is no such code
+    //! Returns the code with this index in ldpc_options::codes.
+    //! \throws std::out_of_range if there is no such code
     virtual const ldpc_code& code(unsigned index) const = 0;
     //! Returns the number of decoded bits per frame of a code, k or n; with options.soft,
     //! the number of LLRs, n.

@@ -111,16 +111,18 @@ public:
      * \brief Borrows a part of the memory for the next output.
      *
      * A GPU may write to this part until all submitted output has been pulled. A pull of
-     * this output to its own address needs no copy. \param next the address to which the
-     * next output will be pulled; all later output must follow without a gap \param bytes
-     * free bytes at \p next \return whether \p bytes is enough for the output that is
-     * still to be pulled and the output of one more full batch, so that this batch's
-     * output is not copied; always true if all submitted output has been pulled, and
-     * without pinning
+     * this output to its own address needs no copy.
+     * \param next the address to which the next output will be pulled; all later output
+     *        must follow without a gap
+     * \param bytes free bytes at \p next
+     * \return whether \p bytes is enough for the output that is still to be pulled and the
+     *         output of one more full batch, so that this batch's output is not copied;
+     *         always true if all submitted output has been pulled, and without pinning
      */
     bool borrow(void* next, std::size_t bytes);
     //! Ends borrowing: waits for the batches in flight, and keeps their output in the
-    //! slots. \throws device_error if a batch in flight fails
+    //! slots.
+    //! \throws device_error if a batch in flight fails
     void end();
 
 private:

@@ -156,8 +156,8 @@ public:
      * symbols already form a codeword, which is then accepted.
      * \param frame interleaving() · n bytes
      * \param corrected result for each of the interleaving() codewords: the number of
-     *        symbols whose value was changed, or failed, which leaves the codeword
-     *        unchanged
+     *        symbols whose value was changed, or \c failed. A codeword that could not be
+     *        corrected is unchanged
      * \param erasures nullptr, or interleaving() · n bytes in the order of \p frame; a
      *        value other than 0 marks an erased symbol
      */

@@ -32,12 +32,13 @@ struct sync_encoder_options {
     std::string length_tag = "packet_len";
 
     // Code
-    //! number of channel symbols, 2 to 16; if above 2, channel symbols replace bits
+    //! number of different channel symbols, 2 to 16; 2: the channel symbols are bits
     int alphabet = 2;
 };
 
 /*!
- * \brief Encoder of message symbols with a codebook, for gpu_sync_map. \ingroup gpufec
+ * \brief Encoder of message symbols with a codebook, for gpu_sync_map.
+ * \ingroup gpufec
  *
  * \details
  * Each message symbol is replaced by a word of the codebook. The input is message symbols

@@ -45,7 +45,7 @@ public:
      * \param p_insert probability of an insertion, 0 to max_p_insert
      * \param p_delete probability of a deletion, from 0; p_insert + p_delete is below 1
      * \param p_substitute probability that a transmitted symbol is replaced, 0 to 1
-     * \param alphabet number of channel symbols, 2 to 16
+     * \param alphabet number of different channel symbols, 2 to 16
      * \throws std::invalid_argument that names the parameter, its value and what is
      *         allowed
      */
@@ -135,7 +135,7 @@ public:
      * \param frame_symbols N, message symbols per frame
      * \param words N·q rows of n channel symbols; row i·q + D is the word of message
      *        symbol D at index i, and its leftmost channel symbol is sent first
-     * \param alphabet number of channel symbols, 2 to 16
+     * \param alphabet number of different channel symbols, 2 to 16
      * \throws std::invalid_argument that names the parameter, its value and what is
      *         allowed
      */
@@ -155,7 +155,7 @@ public:
      * \param n channel symbols per word
      * \param q words per index
      * \param frame_symbols N, message symbols per frame
-     * \param alphabet number of channel symbols, 2 to 16
+     * \param alphabet number of different channel symbols, 2 to 16
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sync_code from_file(const std::string& path,
@@ -224,7 +224,7 @@ GPUFEC_API sync_code codebook_marker(unsigned q,
  * \param q words per index, 2 to 65536 and at most alphabet^n
  * \param frame_symbols N, message symbols per frame
  * \param seed seed of the random words
- * \param alphabet number of channel symbols, 2 to 16
+ * \param alphabet number of different channel symbols, 2 to 16
  * \throws std::invalid_argument naming the parameter, its value and what is allowed
  */
 GPUFEC_API sync_code codebook_random(unsigned n,
@@ -487,7 +487,8 @@ public:
     virtual bool push_frame(input_items items, const float* priors = nullptr) = 0;
 
     //! Accepts items of a stream, or of a frame that is pushed in parts, and returns
-    //! their number. \throws std::invalid_argument like push_frame()
+    //! their number.
+    //! \throws std::invalid_argument for items of another type than the options declare
     virtual std::size_t push(input_items items) = 0;
     //! Ends a frame that was pushed or borrowed in parts. Returns false, and does
     //! nothing, if every slot is in flight. \p priors is as in push_frame().
@@ -498,8 +499,9 @@ public:
 
     //! Writes the output of the next frame to \p out, and returns the number of items
     //! written; 0 if that frame is not decoded yet. An item is a symbol, LLR or
-    //! probability, as options.output says. \throws std::invalid_argument for items of
-    //! another type, and if the memory is smaller than the output of a frame
+    //! probability, as options.output says.
+    //! \throws std::invalid_argument for items of another type, and if the memory is
+    //!         smaller than the output of a frame
     virtual std::size_t pull(output_items out) = 0;
     //! Returns the status of the frame that was pulled last, once; nothing if there is no
     //! such frame.

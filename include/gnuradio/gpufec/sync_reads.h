@@ -28,7 +28,8 @@ struct sync_reads_options : sync_options {
 };
 
 //! Checks the numbers of reads and passes, and that the mode is framed if there are
-//! several reads. \throws std::invalid_argument if a check fails
+//! several reads.
+//! \throws std::invalid_argument if a check fails
 GPUFEC_API void check_reads(const sync_reads_options& options);
 
 /*!

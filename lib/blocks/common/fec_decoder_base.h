@@ -87,9 +87,9 @@ public:
     // slightly smaller rate is returned. async_decoder computes the limit once, from its
     // first call of rate(); tagged_decoder computes the limit before each frame size.
     // From release 3.10.10 on, gr-fec rounds rate() * get_input_size() and subtracts
-    // get_output_size(), which gives the tail. If the frame ends within a puncturing
-    // period, the product with the code's rate can round to a wrong tail. For this
-    // product the rate of the current frame is returned. gr-fec derives the sizes of
+    // get_output_size(). The difference is the tail. If the frame ends within a
+    // puncturing period, the product with the code's rate can round to a wrong tail. For
+    // this product the rate of the current frame is returned. gr-fec derives the sizes of
     // later frames, for which frame_values() suits the code's rate.
     double rate() override
     {

@@ -114,8 +114,8 @@ protected:
     //! first output item.
     virtual void
     make_frame(const std::uint8_t* in, std::uint8_t* out, std::uint64_t first) = 0;
-    //! Computes the output frames of successive input frames with make_frame(), and
-    //! leaves out dropped frames. Returns the number of output frames.
+    //! Computes the output frames of successive input frames with make_frame().
+    //! Dropped frames have no output. Returns the number of output frames.
     virtual std::size_t make_frames(const std::uint8_t* in,
                                     std::size_t frames,
                                     std::uint8_t* out,

@@ -19,7 +19,7 @@ namespace gr::gpufec {
 //! mutex of \p reader.
 inline bool ended_after(gr::buffer_reader& reader, std::size_t available)
 {
-    // If a buffer is not mapped twice, items_available() leaves out the items that
+    // If a buffer is not mapped twice, items_available() does not count the items that
     // continue at the beginning of the buffer. The result may therefore be less than the
     // number of unread items. The difference between the written and read counts may be
     // too small as well, because unlock() sets both to 0.

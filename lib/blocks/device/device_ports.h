@@ -105,7 +105,8 @@ public:
 
 private:
     // The memory of one port: the scheduler's buffer, a ring in device memory, or memory
-    // of the host. \tparam Memory pinned_input or pinned_output
+    // of the host.
+    // \tparam Memory pinned_input or pinned_output
     template <class Memory>
     struct port {
         explicit port(std::size_t item_bytes) : item(item_bytes) {}

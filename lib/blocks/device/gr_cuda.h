@@ -12,8 +12,8 @@
 
 namespace gr::gpufec::gr_cuda {
 
-//! Returns the type of gr-cuda's buffers. \throws std::invalid_argument if this build of
-//! the module has no gr-cuda
+//! Returns the type of gr-cuda's buffers.
+//! \throws std::invalid_argument if this build of the module has no gr-cuda
 gr::buffer_type device_buffer();
 
 //! Makes later work on the CUDA stream \p stream wait until the items that the buffer

@@ -115,7 +115,8 @@ code_names named_code(const gpu_ldpc_dvbs2_options& given)
              modcod ? modcod->first : symbols };
 }
 
-// Checks that input and output suit the code. \throws std::invalid_argument
+// Checks that input and output suit the code.
+// \throws std::invalid_argument
 void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
 {
     const bool as_in_standard = given.code_file.empty() && given.named_codes.empty() &&
@@ -146,7 +147,8 @@ void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
     }
 }
 
-// Checks that the other options allow PPDUs. \throws std::invalid_argument
+// Checks that the other options allow PPDUs.
+// \throws std::invalid_argument
 void check_ppdu(const gpu_ldpc_dvbs2_options& given)
 {
     if (given.output != ldpc_output::message || has_symbols(given) || given.acm ||

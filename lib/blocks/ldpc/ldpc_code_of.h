@@ -54,7 +54,8 @@ struct ldpc_code_parameters {
     bool stbc = false;
 };
 
-//! Returns the code that the parameters select. \throws std::invalid_argument
+//! Returns the code that the parameters select.
+//! \throws std::invalid_argument
 inline ldpc_code ldpc_code_of(const ldpc_code_parameters& p)
 {
     if (p.code_file.empty() &&
@@ -77,7 +78,8 @@ inline ldpc_code ldpc_code_of(const ldpc_code_parameters& p)
 }
 
 //! Returns the format of the PPDUs that parameters or options of a block select; nothing
-//! if psdu_bytes is 0. \throws std::invalid_argument
+//! if psdu_bytes is 0.
+//! \throws std::invalid_argument
 template <class Options>
 std::optional<wifi_ppdu> wifi_ppdu_of(const Options& given)
 {

@@ -17,7 +17,8 @@
 
 namespace gr::gpufec {
 
-//! Checks the parameter esn0_db. \throws std::invalid_argument
+//! Checks the parameter esn0_db.
+//! \throws std::invalid_argument
 inline void check_esn0_db(double esn0_db)
 {
     require(esn0_db >= -10 && esn0_db <= 30, "esn0_db", esn0_db, "-10 to 30 dB");
@@ -51,7 +52,8 @@ public:
         }
         return {};
     }
-    //! Checks that a constellation is known. \throws std::invalid_argument
+    //! Checks that a constellation is known.
+    //! \throws std::invalid_argument
     void require_one(const ldpc_constellation& wanted) const
     {
         if (!find(wanted)) {

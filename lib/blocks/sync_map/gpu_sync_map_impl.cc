@@ -82,8 +82,8 @@ sync_options decoder_options(const gpu_sync_map_options& given)
     return options;
 }
 
-// Checks the options that the block refuses although the decoder accepts them. \throws
-// std::invalid_argument
+// Checks the options that the block refuses although the decoder accepts them.
+// \throws std::invalid_argument
 void check(const gpu_sync_map_options& given)
 {
     if (given.output == sync_output::posteriors64) { // available only in the library

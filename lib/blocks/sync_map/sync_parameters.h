@@ -14,7 +14,8 @@
 
 namespace gr::gpufec {
 
-//! Returns the code that the options of a block select. \throws std::invalid_argument
+//! Returns the code that the options of a block select.
+//! \throws std::invalid_argument
 template <class Options>
 sync_code sync_code_of(const Options& given)
 {

@@ -21,7 +21,8 @@ struct lock_parameters {
     std::string first_item, preset;
 };
 
-//! Sets the lock options. \throws std::invalid_argument
+//! Sets the lock options.
+//! \throws std::invalid_argument
 inline void set_lock_options(viterbi_options& options, const lock_parameters& given)
 {
     options.lock = known_name("lock", given.lock, { "off", "auto" });

@@ -21,8 +21,8 @@ std::atomic<int> cuda_buffer::waits_for_items{ 0 }, cuda_buffer::waits_for_space
 
 namespace {
 
-// The part that both kinds of buffers have in common. \tparam Base gr::buffer or
-// buffer_single_mapped
+// The part that both kinds of buffers have in common.
+// \tparam Base gr::buffer or buffer_single_mapped
 template <class Base>
 class buffer_on_device : public Base, public cuda_buffer
 {
