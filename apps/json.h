@@ -100,8 +100,9 @@ public:
         return all;
     }
 
-    //! Parses the text of to_string(). \throws std::runtime_error if the text is not one
-    //! JSON value, or if more than 64 arrays and objects are nested
+    //! Parses the text of to_string().
+    //! \throws std::runtime_error if the text is not one JSON value, or if more than 64
+    //! arrays and objects are nested
     static json parse(const std::string& text)
     {
         const char* at = text.c_str();

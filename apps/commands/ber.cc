@@ -166,7 +166,8 @@ public:
     {
     }
 
-    //! Runs all points. \throws interruption if a signal ends the simulation
+    //! Runs all points.
+    //! \throws interruption if a signal ends the simulation
     void run()
     {
         for (const double at : d_simulation.range) {

@@ -16,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Returns the path of the script \p name, which is beside the program in the build tree,
-// or installed. \throws std::runtime_error, which names \p option, if there is no such
-// file
+// or installed.
+// \throws std::runtime_error, which names \p option, if there is no such file
 std::string script_of(const std::string& option, const std::string& name)
 {
     const auto beside = fs::read_symlink("/proc/self/exe").parent_path();

@@ -42,8 +42,8 @@ struct dvb_names {
 //! Returns whether --soft-input selects symbols.
 bool has_symbols(const option_values& values);
 //! Returns the format of Wi-Fi PPDUs that the options select. Returns nothing if
-//! --psdu-bytes is not given. \throws usage_error if an option is malformed or
-//! contradicts another option
+//! --psdu-bytes is not given.
+//! \throws usage_error if an option is malformed or contradicts another option
 std::optional<wifi_ppdu> wifi_ppdu_of(const option_values& values);
 //! Returns the code that the options select, and prints its warning, if any.
 //! \throws usage_error if an option is malformed or contradicts another option

@@ -213,8 +213,8 @@ frame_lengths lengths_of(const std::string& path)
     };
 }
 
-// A decoder that counts frames, failures and missing items. \tparam Decoder sync_decoder
-// or sync_reads_decoder
+// A decoder that counts frames, failures and missing items.
+// \tparam Decoder sync_decoder or sync_reads_decoder
 template <class Decoder>
 class sync_stream : public frame_adapter<Decoder>
 {

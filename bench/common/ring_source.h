@@ -181,7 +181,7 @@ private:
     const std::vector<tag> d_tags;
     const double d_rate;
     std::size_t d_size;
-    std::uint64_t d_filled_at = 0; // value of d_emitted at which the buffer is filled
+    std::uint64_t d_filled_at = 0; // work() copies items until d_emitted is this value
     std::atomic<std::uint64_t> d_emitted{ 0 };
     std::atomic<clock::rep> d_begin{ 0 };
     std::atomic<bool> d_rests{ false };

@@ -38,11 +38,11 @@ BLOCKS = {"viterbi": soak.viterbi, "ldpc": soak.ldpc, "sync": soak.sync}
 
 
 def measured(rates, seconds, options, status_tags):
-    """Decodes a stream for each block in `rates` in one flowgraph. `rates` has the input values per
-    second of each block; 0 means the highest possible rate. Returns two dictionaries with an entry
-    per block. The first has the block, its sink, and its input values per work item without and
-    with overlaps. The second has an array of the source's rate in each second, in values per
-    second."""
+    """Runs the blocks in `rates` in one flowgraph, each with a source of its own. `rates` maps the
+    name of a block to the rate of its source in values per second; 0 means the highest possible
+    rate. Returns two dictionaries with an entry per block. The first has the block, its sink, and
+    its input values per work item without and with overlaps. The second has an array of the
+    source's rate in each second, in values per second."""
     graph, chains = gr.top_block(), {}
     for name, rate in rates.items():
         tags = {} if name == "viterbi" else dict(status_tags=status_tags)

@@ -23,7 +23,8 @@ public:
     static constexpr unsigned words = 64;
 
     //! Makes frames of the first code of \p options. \p ebn0_db is in dB; infinity means
-    //! no noise. \throws std::invalid_argument if the code cannot be encoded, or if
+    //! no noise.
+    //! \throws std::invalid_argument if the code cannot be encoded, or if
     //! \p ebn0_db is below −100 or NaN
     frame_source(const ldpc_options& options, double ebn0_db, std::uint64_t seed);
 
@@ -74,7 +75,8 @@ public:
     virtual ~device_channel() = default;
     virtual std::string device() const = 0;
     //! Simulates up to \p frames frames and passes their results, in order, to \p take,
-    //! until \p take returns false. \throws device_error if the device fails
+    //! until \p take returns false.
+    //! \throws device_error if the device fails
     virtual void run(std::uint64_t frames, const taker& take) = 0;
 };
 
@@ -93,7 +95,8 @@ struct simulation_options {
 };
 
 //! Makes a channel on the one device in \p options; returns nullptr in a program without
-//! CUDA. \throws std::runtime_error if the device cannot be used
+//! CUDA.
+//! \throws std::runtime_error if the device cannot be used
 std::unique_ptr<device_channel> make_device_channel(const simulation_options& options);
 
 //! Counts of frames, message bits, errors and iterations.

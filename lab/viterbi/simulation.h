@@ -102,7 +102,8 @@ public:
     virtual ~device_channel() = default;
     virtual std::string device() const = 0;
     //! Simulates the first \p bits information bits and reports their errors, in order,
-    //! to \p take, until \p take returns false. \throws device_error if the device fails
+    //! to \p take, until \p take returns false.
+    //! \throws device_error if the device fails
     virtual void run(std::uint64_t bits, const taker& take) = 0;
 };
 
@@ -126,8 +127,8 @@ struct simulation_options {
 };
 
 //! Returns the AWGN channel for the options' Eb/N0, code rate and amplitude, seeded with
-//! the complement of \p options.seed. \throws std::invalid_argument if Eb/N0 or the
-//! amplitude is outside its range
+//! the complement of \p options.seed.
+//! \throws std::invalid_argument if Eb/N0 or the amplitude is outside its range
 awgn_channel channel_of(const simulation_options& options);
 //! Returns the generator of the sent data.
 inline counter_random data_of(const simulation_options& options)
@@ -136,7 +137,8 @@ inline counter_random data_of(const simulation_options& options)
 }
 
 //! Makes a channel on the one device in \p options; returns nullptr in a program without
-//! CUDA. \throws std::runtime_error if the device is not available
+//! CUDA.
+//! \throws std::runtime_error if the device is not available
 std::unique_ptr<device_channel> make_device_channel(const simulation_options& options);
 
 struct simulation_result {

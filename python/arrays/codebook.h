@@ -24,9 +24,10 @@ inline pybind11::array_t<std::uint8_t> array_of(const gr::gpufec::sync_code& cod
 }
 
 //! Returns the words of a code, one channel symbol per byte. \p codebook is an array,
-//! nested lists, or the path of a file. \throws std::invalid_argument if the array is
-//! masked, is not of integers or booleans, has rows of a length other than \p n, or has
-//! entries outside the alphabet, or if the file is invalid
+//! nested lists, or the path of a file.
+//! \throws std::invalid_argument if the array is masked, is not of integers or booleans,
+//! has rows of a length other than \p n, or has entries outside the alphabet, or if the
+//! file is invalid
 inline std::vector<std::uint8_t>
 words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int alphabet)
 {

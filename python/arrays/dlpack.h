@@ -50,7 +50,8 @@ struct managed_tensor {
 
 //! Returns (address, shape, strides in items or None, type code, bits per item, device
 //! number) of the array in a capsule, which keeps ownership. The type code is that of
-//! data_type, or -1 for vector types. \throws ValueError if the capsule is invalid
+//! data_type, or -1 for vector types.
+//! \throws ValueError if the capsule is invalid
 inline pybind11::tuple read_dlpack(const pybind11::object& object)
 {
     namespace py = pybind11;

@@ -50,13 +50,13 @@ struct bch_decoder_options {
  *
  * \details
  * The input is the N_bch bits of each frame, which are the information bits that
- * gpu_ldpc_dvbs2 outputs. The output is the K_bch bits of its BBFRAME. Items are bytes
- * with one bit or with eight packed bits. The first packed bit is the most significant.
- * Packed frames are padded to a byte. The block corrects up to 8, 10 or 12 wrong bits per
- * frame, depending on the code. A frame with more errors is output uncorrected, or in
- * rare cases as a wrong codeword. An incomplete frame at the end of the input is dropped.
- * The codes are those of EN 302 307-1 (5.3.1), EN 302 307-2 (5.3.1) and EN 302 755
- * (6.1.1).
+ * gpu_ldpc_dvbs2 outputs. For each frame, the output is the K_bch bits of the BBFRAME.
+ * Items are bytes with one bit or with eight packed bits. The first packed bit is the
+ * most significant. Packed frames are padded to a byte. The block corrects up to 8, 10 or
+ * 12 wrong bits per frame, depending on the code. A frame with more errors is output
+ * uncorrected, or in rare cases as a wrong codeword. An incomplete frame at the end of
+ * the input is dropped. The codes are those of EN 302 307-1 (5.3.1), EN 302 307-2 (5.3.1)
+ * and EN 302 755 (6.1.1).
  *
  * A tag of key \p length_tag begins a packet of one or more frames. The value of the tag
  * is the number of input items of the packet, and is converted to the number of output

@@ -398,11 +398,11 @@ struct sync_options : run_options {
     sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
     //! Receiver trellis: largest number of insertions before a channel symbol.
     unsigned insertion_cap = 2;
-    //! Boundary metrics below this fraction of the largest count as 0. The fraction is 0
-    //! to below 1; CUDA requires 0.
+    //! Fraction of the largest boundary metric, 0 to below 1. Smaller metrics are set to
+    //! 0. CUDA requires 0.
     double state_threshold = 0;
-    //! Lattice values below this fraction of the largest in their row count as 0. The
-    //! fraction is 0 to below 1; CUDA requires 0.
+    //! Fraction of the largest lattice value of a row, 0 to below 1. Smaller values of
+    //! the row are set to 0. CUDA requires 0.
     double lattice_threshold = 0;
 
     //! The bit, 0 or 1, that a positive value of sync_output::llr means.

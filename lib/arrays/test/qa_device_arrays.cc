@@ -64,8 +64,8 @@ private:
 };
 
 // Calls decode(in, out) with arrays in each kind of memory and compares the output with
-// \p expected. \p direct lists the kinds of memory from which a device decoder reads
-// input. Output in device memory is tested only with these kinds of input.
+// \p expected. \p direct lists the kinds of memory that a device decoder reads in place.
+// Output in device memory is tested only with these kinds of input.
 template <class T, class Decode, class Same>
 void expect_of_all_kinds(const std::vector<T>& in,
                          const std::vector<std::uint8_t>& expected,
@@ -352,7 +352,7 @@ void expect_end_and_again(const std::vector<T>& values,
     }
 }
 
-TEST_F(device_arrays, ThrowingCheckInViterbi_EndsOnlyThatCall)
+TEST_F(device_arrays, ThrowingCallbackInViterbi_EndsOnlyThatCall)
 {
     std::mt19937 random(4);
     std::vector<float> values(2 * 64 * 50);
@@ -372,7 +372,7 @@ TEST_F(device_arrays, ThrowingCheckInViterbi_EndsOnlyThatCall)
     });
 }
 
-TEST_F(device_arrays, ThrowingCheckInLdpc_EndsOnlyThatCall)
+TEST_F(device_arrays, ThrowingCallbackInLdpc_EndsOnlyThatCall)
 {
     ldpc_options o;
     o.codes = { ldpc_code::standard("wifi", "648", "1/2") };

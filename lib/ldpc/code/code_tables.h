@@ -97,8 +97,8 @@ struct ldpc_code::tables {
     //! Computes all members that follow from the checks and positions: degrees, sent
     //! positions, message positions and the form of encoding.
     void complete();
-    //! Returns the solver, and makes it on first use. \throws std::invalid_argument if
-    //! the message does not determine the parity bits
+    //! Returns the solver, and makes it on first use.
+    //! \throws std::invalid_argument if the message does not determine the parity bits
     const ldpc::parity_solver& solver() const;
 
 private:

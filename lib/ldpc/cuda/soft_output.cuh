@@ -28,7 +28,8 @@ public:
     {
     }
 
-    //! Returns the LLR of a position as a byte. \tparam T type of the channel values
+    //! Returns the LLR of a position as a byte.
+    //! \tparam T type of the channel values
     template <class T>
     __device__ std::uint32_t byte(unsigned position, float posterior) const
     {

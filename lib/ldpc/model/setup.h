@@ -104,8 +104,8 @@ struct setup {
 std::optional<demap::symbol_format> make_symbol_format(ldpc_symbols symbols);
 demap::method make_method(ldpc_demapper demapper);
 
-//! Returns the setup for a stream decoder's options. \throws std::invalid_argument if
-//! options are out of range or do not fit together
+//! Returns the setup for a stream decoder's options.
+//! \throws std::invalid_argument if options are out of range or do not fit together
 setup make_setup(const ldpc_options& options);
 
 } // namespace gr::gpufec::ldpc

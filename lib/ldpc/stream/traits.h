@@ -36,8 +36,8 @@ struct traits {
                             const std::string& variant = "");
 
     static std::size_t cuda_batch(const setup& s, const run_options& run, int device);
-    //! Makes the GPU's decoder. \throws std::runtime_error with the reason if the device
-    //! cannot be used
+    //! Makes the GPU's decoder.
+    //! \throws std::runtime_error with the reason if the device cannot be used
     static decoder
     make_cuda(const setup& s, std::size_t work_items, unsigned slots, int device);
 };

@@ -24,8 +24,9 @@ struct bsid_weights {
     double insertion; //!< weight of one particular symbol being inserted
     double deletion;
 
-    //! Returns the weight of a transmission. \param likelihood P(received item | symbol
-    //! sent); the likelihoods of all symbols add up to 1
+    //! Returns the weight of a transmission.
+    //! \param likelihood P(received item | symbol sent); the likelihoods of all symbols
+    //! add up to 1
     double transmission(double likelihood) const
     {
         return match * likelihood + mismatch * (1 - likelihood);

@@ -26,9 +26,9 @@ public:
 //! Returns the size in bytes of a frame's branch metrics in global storage.
 std::size_t branch_metric_bytes(const setup& setup);
 
-//! Makes a decoder of the corridor form. \throws std::invalid_argument if
-//! sync_storage::global is requested and a frame's branch metrics exceed the physical
-//! memory
+//! Makes a decoder of the corridor form.
+//! \throws std::invalid_argument if sync_storage::global is requested and a frame's
+//! branch metrics exceed the physical memory
 std::unique_ptr<corridor_decoder> make_corridor_decoder(const setup& setup);
 
 } // namespace gr::gpufec::sync_map

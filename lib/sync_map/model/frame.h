@@ -133,7 +133,8 @@ void write_frame(const setup& setup,
 std::int32_t length_of_frame(const setup& setup, std::size_t count);
 
 //! Writes the complete input of a placed frame to \p frame. \p items are the items of all
-//! frames of the batch. \param end buffer for setup::window values
+//! frames of the batch.
+//! \param end buffer for setup::window values
 void write_placed(const setup& setup,
                   const placed_frame& place,
                   const std::byte* items,

@@ -38,8 +38,8 @@ struct map_problem {
 };
 
 //! Makes the problem of a frame of hard channel symbols that begins at drift 0 and ends
-//! with the last item. \throws std::invalid_argument if a drift at either end lies
-//! outside the window
+//! with the last item.
+//! \throws std::invalid_argument if a drift at either end lies outside the window
 map_problem frame_problem(const sync_code& code,
                           const bsid_model& channel,
                           drift_range window,

@@ -259,7 +259,8 @@ struct drift_spread {
  */
 double evidence_per_item(const sync_options& options);
 
-//! Checks the options. \throws std::invalid_argument that names the refused option
+//! Checks the options.
+//! \throws std::invalid_argument that names the refused option
 void check_options(const sync_options& options);
 
 //! Returns the number of look-ahead symbols of a stream; 0 in framed mode.
@@ -269,8 +270,8 @@ unsigned chosen_lookahead(const sync_options& options);
 //! the expected beginning of the frame.
 drift_range decoder_window(const sync_options& options);
 
-//! Checks the options and derives the setup. \throws std::invalid_argument that names the
-//! refused option
+//! Checks the options and derives the setup.
+//! \throws std::invalid_argument that names the refused option
 setup make_setup(const sync_options& options);
 
 //! Calls \p action with two values. In \p precision, lattice rows have the type of the

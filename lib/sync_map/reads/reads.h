@@ -41,7 +41,8 @@ public:
     //! Returns the size in bytes of a frame's read_beliefs.
     double bytes() const;
 
-    //! Begins a frame. \param weights priors, symbols × q; nullptr: uniform
+    //! Begins a frame.
+    //! \param weights priors, symbols × q; nullptr: uniform
     void begin(read_beliefs& b, const float* weights) const;
 
     //! Returns the priors for decoding read \p r, symbols × q, valid until the next call

@@ -51,8 +51,8 @@ public:
 
     void reserve(std::size_t frames) { d_frames.reserve(frames); }
 
-    //! Adds the next frame of the stream without copying its output. \param known whether
-    //! the frame began with the end metrics of the previous frame
+    //! Adds the next frame of the stream without copying its output.
+    //! \param known whether the frame began with the end metrics of the previous frame
     void add(const stream_frame& f, bool known);
     //! Stores the result of a frame that was decoded again, unless the first result is
     //! retained.

@@ -35,8 +35,8 @@ struct traits {
                             const std::string& variant = "");
 
     static std::size_t cuda_batch(const setup& s, const run_options& run, int device);
-    //! Makes a decoder on a device. \throws std::runtime_error with the reason if the
-    //! device cannot decode the setup
+    //! Makes a decoder on a device.
+    //! \throws std::runtime_error with the reason if the device cannot decode the setup
     static decoder
     make_cuda(const setup& s, std::size_t work_items, unsigned slots, int device);
 };

@@ -119,7 +119,7 @@ decoded_reads decode(const test_reads& data)
     return decode_with<Value>(*decoder, data);
 }
 
-// Returns the reads of a frame as problems of the reference.
+// Returns the reads of a frame as inputs of the reference decoder.
 std::vector<reference::map_problem> problems_of(const test_reads& data, unsigned f)
 {
     const auto& o = data.options;

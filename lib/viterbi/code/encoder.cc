@@ -20,11 +20,11 @@ using namespace viterbi;
 struct conv_encoder_kernel::tables {
     explicit tables(const conv_code& code);
 
-    // Output words, with the code's inversion of outputs. One word per state for input
-    // bit 0 is followed by one per state for input bit 1.
+    // Coded bits of a stage, after the inversion of outputs. The index is the input bit
+    // times the number of states, plus the state.
     std::vector<std::uint8_t> words;
 
-    // Responses of eight stages that begin at one position of the puncturing period.
+    // Coded bits of eight stages, for one first position in the puncturing period.
     struct phase {
         // Responses to the current byte, with the inversion of outputs, and to the
         // previous byte.

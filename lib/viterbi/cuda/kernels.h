@@ -121,8 +121,8 @@ void launch_sign_error_counts(const check_plan& plan,
                               sign_error_counts* to,
                               cudaStream_t stream);
 
-//! Returns the first launch plan that supports a setup. \throws std::runtime_error if no
-//! launch plan does
+//! Returns the first launch plan that supports a setup.
+//! \throws std::runtime_error if no launch plan does
 std::unique_ptr<launch_plan> make_launch_plan(const setup& setup);
 
 } // namespace device

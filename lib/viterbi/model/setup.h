@@ -61,8 +61,8 @@ struct setup {
     batch_limits limits(std::size_t blocks) const;
 };
 
-//! Returns the setup for the options of a decoder. \throws std::invalid_argument if an
-//! option is invalid
+//! Returns the setup for the options of a decoder.
+//! \throws std::invalid_argument if an option is invalid
 setup make_setup(const viterbi_options& options);
 
 } // namespace gr::gpufec::viterbi

@@ -15,7 +15,8 @@
 namespace gr::gpufec::sync_map {
 
 // Sweep of words in segments of up to eight symbols. A shorter segment leaves its first
-// rows unused. \tparam Likelihoods whether an item has likelihoods of all symbols
+// rows unused.
+// \tparam Likelihoods whether an item has likelihoods of all symbols
 template <bool Likelihoods, class Row, class Metric>
 struct any_sweep {
     static constexpr int S = nibble_segment;
