@@ -200,7 +200,7 @@ class qa_scripts(unittest.TestCase):
                 if "CUDA compiler - NOTFOUND" in done.stdout:
                     self.skipTest("nvcc is not installed")
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertRegex(done.stdout, rf"-- CUDA [\d.]+ for {expected}\n")
+                self.assertRegex(done.stdout, rf"-- CUDA [\d.]+, architectures {expected}\n")
 
     def test_NvccThatFails_IsReported(self):
         (self.folder / "CMakeLists.txt").write_text(
