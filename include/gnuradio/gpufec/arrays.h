@@ -56,10 +56,12 @@ GPUFEC_API void copy_memory(void* to, const void* from, std::size_t bytes);
 class GPUFEC_API array_memory
 {
 public:
-    //! Allocates pinned memory, or ordinary memory if there is no CUDA device.
+    //! Allocates \p bytes bytes, 0 or more, of pinned memory, or of ordinary memory if
+    //! there is no CUDA device.
     //! \throws std::bad_alloc if there is not enough memory
     static std::shared_ptr<array_memory> page_locked(std::size_t bytes);
-    //! Allocates memory of the CUDA device with index \p device.
+    //! Allocates \p bytes bytes, 0 or more, of memory of the CUDA device with index
+    //! \p device, from 0.
     //! \throws device_error if the allocation fails
     //! \throws std::runtime_error if there is no such device
     static std::shared_ptr<array_memory> on_device(std::size_t bytes, int device);

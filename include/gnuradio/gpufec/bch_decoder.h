@@ -66,7 +66,8 @@ struct bch_decoder_options {
  * skipped_frame_count() counts the dropped frames and packets. The next tag restores
  * alignment.
  *
- * Input tags move to the output item that contains their bit. The block adds these tags
+ * Input tags move to the output item that contains their bit, and tags of parity bits to
+ * the last output item of their frame. The block adds these tags
  * on the first output item of each frame that \p status_tags selects:
  *  - \c bch_errors (long): number of corrected bits, parity bits included; −1 if the
  *    frame could not be corrected,

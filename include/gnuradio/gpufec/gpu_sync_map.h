@@ -55,8 +55,8 @@ struct gpu_sync_map_options {
     //! key of the tags with the number of items of a frame. The key can be empty in
     //! stream mode, or if \p frame_items is set
     std::string length_tag = "packet_len";
-    //! "hard" or "float". With "float", an alphabet above 2 and form "corridor", only the
-    //! CPU can decode
+    //! "hard" or "float". The combination of "float", form "corridor" and an alphabet
+    //! larger than 2 is decoded on the CPU only
     sync_input soft_input = sync_input::hard;
 
     // Output
@@ -66,9 +66,9 @@ struct gpu_sync_map_options {
     // Advanced
     //! "float", "double" or "mixed" (lattices in float, everything else in double)
     sync_precision precision = sync_precision::float32;
-    //! storage of branch metrics (corridor only): "global" stores those of a whole frame,
-    //! "local" stores those of one message symbol and computes them twice, and "auto" is
-    //! "global" if memory allows
+    //! storage of branch metrics (form "corridor"): "global" stores those of a whole
+    //! frame, "local" stores those of one message symbol and computes them twice, and
+    //! "auto" is "global" if memory allows
     sync_storage storage = sync_storage::automatic;
 
     // Running
@@ -91,10 +91,10 @@ struct gpu_sync_map_options {
     //! largest probability of drifts outside the window of drifts that are considered,
     //! 1e-15 to below 1
     double exclusion = 1e-10;
-    //! smallest drift change per message symbol, −n to 0 (corridor only)
+    //! smallest drift change per message symbol, −n to 0 (form "corridor")
     int mn_min = 0;
-    //! largest drift change per message symbol (corridor only). If mn_min and mn_max are
-    //! 0, both are derived from the exclusion
+    //! largest drift change per message symbol (form "corridor"). If mn_min and mn_max
+    //! are 0, both are derived from the exclusion
     int mn_max = 0;
     //! look-ahead: number of message symbols after each frame that are decoded with it,
     //! up to 2^20; 0: chosen from the channel (stream mode)
@@ -106,20 +106,21 @@ struct gpu_sync_map_options {
     int acquire = 0;
 
     // Code
-    //! number of different channel symbols, 2 to 16; 2: the channel symbols are bits
+    //! number of channel symbol values, 2 to 16; 2: the channel symbols are bits
     int alphabet = 2;
 
     // Advanced
-    //! computation of branch metrics (corridor only): "corridor", "lattice" (the whole
-    //! lattice) or "trellis" (a cap on insertions); the last two run on the CPU only
+    //! computation of branch metrics in form "corridor": "corridor" (a lattice within the
+    //! limits of the drift change), "lattice" (the whole lattice) or "trellis" (a cap on
+    //! insertions). "lattice" and "trellis" run on the CPU only
     sync_receiver receiver = sync_receiver::corridor;
     //! largest number of insertions before a bit (receiver "trellis")
     int insertion_cap = 2;
     //! fraction of the largest boundary metric, 0 to below 1; smaller metrics are set to
-    //! 0 (corridor only). CUDA requires 0
+    //! 0 (form "corridor"). CUDA requires 0
     double state_threshold = 0.0;
     //! fraction of the largest lattice value of a row, 0 to below 1; smaller values of
-    //! the row are set to 0 (corridor only). CUDA requires 0
+    //! the row are set to 0 (form "corridor"). CUDA requires 0
     double lattice_threshold = 0.0;
 
     // Input
@@ -194,9 +195,10 @@ struct gpu_sync_map_options {
  *
  * The \p mode determines how the input is divided into frames:
  *  - "framed": a frame begins at a tag of key \p length_tag, whose value is its number of
- *    items. Items outside frames, and tags without a length of at least 1, are dropped
- *    with one warning. A frame also ends at the next tag and at the end of the input.
- *    With \p frame_items all frames have this length, and length tags are ordinary tags.
+ *    items. Items outside frames, and length tags whose value is not an integer of at
+ *    least 1, are dropped with one warning. A frame also ends at the next tag and at the
+ *    end of the input. With \p frame_items all frames have this length, and length tags
+ *    are ordinary tags.
  *  - "stream": frames follow one another without length tags, and the decoder finds them.
  *
  * In framed mode a second input may be connected, for the priors of each frame: N·q
@@ -208,9 +210,9 @@ struct gpu_sync_map_options {
  *    short,
  *  - "posteriors": q posterior probabilities as floats, of sum 1,
  *  - "extrinsics": q floats of sum 1, proportional to posteriors divided by priors,
- *  - "llr": the extrinsic LLRs of its log2 q bits as signed bytes, the most significant
- *    bit first, 8 steps per nat; \b positive \b means \b bit \b 0, unless \p positive_bit
- *    is 1.
+ *  - "llr": log2 q extrinsic LLRs of the symbol's bits as signed bytes, the most
+ *    significant bit first, 8 steps per nat; \b positive \b means \b bit \b 0, unless
+ *    \p positive_bit is 1.
  *
  * The block adds these tags on the first output item of each frame that \p status_tags
  * selects:
@@ -283,8 +285,8 @@ public:
     virtual std::uint64_t frame_count() const = 0;
     //! Returns the number of frames so far that are not valid.
     virtual std::uint64_t error_count() const = 0;
-    //! Returns the number of length tags without a length of at least 1, whose frames are
-    //! dropped.
+    //! Returns the number of length tags whose value is not an integer of at least 1. The
+    //! frames of these tags are dropped.
     virtual std::uint64_t skipped_frame_count() const = 0;
     //! Returns the diagnosis of unsuitable input, naming the parameter to change; "" if
     //! the input seems right. The diagnosis is also logged once as a warning, and sent

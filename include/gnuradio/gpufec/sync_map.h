@@ -45,7 +45,7 @@ public:
      * \param p_insert probability of an insertion, 0 to max_p_insert
      * \param p_delete probability of a deletion, from 0; p_insert + p_delete is below 1
      * \param p_substitute probability that a transmitted symbol is replaced, 0 to 1
-     * \param alphabet number of different channel symbols, 2 to 16
+     * \param alphabet number of channel symbol values, 2 to 16
      * \throws std::invalid_argument that names the parameter, its value and what is
      *         allowed
      */
@@ -131,11 +131,11 @@ public:
 
     /*!
      * \param n channel symbols per word
-     * \param q words per index
+     * \param q number of values of a message symbol
      * \param frame_symbols N, message symbols per frame
      * \param words N·q rows of n channel symbols; row i·q + D is the word of message
      *        symbol D at index i, and its leftmost channel symbol is sent first
-     * \param alphabet number of different channel symbols, 2 to 16
+     * \param alphabet number of channel symbol values, 2 to 16
      * \throws std::invalid_argument that names the parameter, its value and what is
      *         allowed
      */
@@ -153,9 +153,9 @@ public:
      *
      * \param path path of the file
      * \param n channel symbols per word
-     * \param q words per index
+     * \param q number of values of a message symbol
      * \param frame_symbols N, message symbols per frame
-     * \param alphabet number of different channel symbols, 2 to 16
+     * \param alphabet number of channel symbol values, 2 to 16
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sync_code from_file(const std::string& path,
@@ -188,7 +188,7 @@ private:
  * value. At each index, a random marker of n bits is added to all words modulo 2.
  *
  * \param n bits per word
- * \param q words per index, 2 to 65536 and at most 2^n
+ * \param q number of values of a message symbol, 2 to 65536 and at most 2^n
  * \param frame_symbols N, message symbols per frame
  * \param seed seed of the random markers
  * \throws std::invalid_argument naming the parameter, its value and what is allowed
@@ -206,7 +206,7 @@ GPUFEC_API sync_code codebook_davey_mackay(unsigned n,
  * stream decoder could not find where frames begin, and would lose synchronisation
  * sooner.
  *
- * \param q words per index, a power of two, 2 to 65536
+ * \param q number of values of a message symbol, a power of two, 2 to 65536
  * \param frame_symbols N, message symbols per frame
  * \param marker a string of 0 and 1
  * \param seed selects the indices at which the marker is inverted; 0: none
@@ -221,10 +221,10 @@ GPUFEC_API sync_code codebook_marker(unsigned q,
  * \brief Returns a codebook of q different random words at each index.
  *
  * \param n channel symbols per word
- * \param q words per index, 2 to 65536 and at most alphabet^n
+ * \param q number of values of a message symbol, 2 to 65536 and at most alphabet^n
  * \param frame_symbols N, message symbols per frame
  * \param seed seed of the random words
- * \param alphabet number of different channel symbols, 2 to 16
+ * \param alphabet number of channel symbol values, 2 to 16
  * \throws std::invalid_argument naming the parameter, its value and what is allowed
  */
 GPUFEC_API sync_code codebook_random(unsigned n,
