@@ -44,7 +44,8 @@ GPUFEC_API memory_place place_of(const void* data);
  * \param device index of the CUDA device
  * \param stream the cudaStream_t as an integer; 0 and 1 are the legacy default stream, 2
  *        is the default stream of the calling thread
- * \throws device_error; std::runtime_error in a build without CUDA
+ * \throws device_error if the wait fails
+ * \throws std::runtime_error in a build without CUDA
  */
 GPUFEC_API void wait_for_stream(int device, std::uintptr_t stream);
 

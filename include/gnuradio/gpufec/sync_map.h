@@ -512,7 +512,8 @@ public:
 
     //! Changes the channel from the next frame on; the alphabet must stay the same. No
     //! further frame is decoded until the frames in flight have been pulled.
-    //! \throws std::invalid_argument if the channel is not allowed, or device_error
+    //! \throws std::invalid_argument if the channel is not allowed
+    //! \throws device_error if the device fails
     virtual void set_channel(const bsid_model& channel) = 0;
 
     virtual const sync_options& options() const = 0;
