@@ -33,7 +33,7 @@ using batch_decoder_of = std::unique_ptr<batch_decoder<typename Traits::job>>;
 
 template <class Traits>
 struct made_decoders {
-    std::vector<batch_decoder_of<Traits>> decoders; //!< all with the same limits
+    std::vector<batch_decoder_of<Traits>> decoders; //!< decoders with equal limits
     std::string missing; //!< reason why CUDA is not used although it was tried, or ""
     bool failed = false; //!< whether a device exists but failed
 };

@@ -81,7 +81,7 @@ struct output_rows {
     std::size_t given() const { return bits ? bits : bytes; }
     std::size_t total() const { return rows * given(); }
     bool regular() const { return pitch > 0; }
-    //! Returns whether the output already has the layout in which rows are pulled.
+    //! Returns whether the stored rows have the layout of pulled rows.
     bool as_given() const
     {
         return bits == 0 && first == 0 && (rows == 1 || pitch == bytes);

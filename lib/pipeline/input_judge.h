@@ -39,7 +39,7 @@ public:
     look_at(const void* /*items*/, std::size_t /*first*/, std::size_t /*count*/)
     {
     }
-    //! Judges the whole input after its end and updates verdict(); may be called again.
+    //! Judges the input when it has ended, and updates verdict(). May be called again.
     virtual void conclude() {}
     //! Begins another stream.
     virtual void reset() {}

@@ -92,7 +92,7 @@ public:
             d_ring.push_back(s.get());
             d_slots.push_back(std::move(s));
         }
-        // This step is last: after an exception, nothing would unlock the pages.
+        // Pages are locked last: an exception in a later step would leave them locked.
         for (auto& s : d_slots) {
             lock_pages(*s);
         }
@@ -193,7 +193,7 @@ public:
         return !d_flight.empty() && wait(*d_flight.front(), limit);
     }
 
-    //! Waits until every slot in flight has finished and calls \p each with each of these
+    //! Waits until every slot in flight has finished, and calls each(slot) for these
     //! slots, oldest first. Afterwards no borrowed input is read.
     template <class Call>
     void wait_idle(Call&& each)

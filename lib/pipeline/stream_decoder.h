@@ -139,7 +139,7 @@ public:
             std::size_t batch = 0;
             d_pipeline->wait_idle([&](const slot& s) { on_finished(s, batch++); });
             if (all_pulled()) {
-                return; // no item is needed any more
+                return; // all output was pulled, so the input is not needed
             }
             std::vector<std::byte> copy;
             if (input_on_device()) {
