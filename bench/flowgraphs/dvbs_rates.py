@@ -47,8 +47,8 @@ def collect(source, *chain, item_bytes=1):
 
 
 def transmit(count):
-    """Returns random packets and their interleaved frames, without the first 16, in which the
-    interleaver outputs its initial zeros."""
+    """Returns `count` random packets and their interleaved frames. The first 16 frames are left out,
+    because the first 11 frames contain zeros with which the interleaver begins."""
     packets = np.random.default_rng(1).integers(0, 256, (count, 188), np.uint8)
     packets[:, 0] = 0x47
     packets[:, 1] &= 0x7f

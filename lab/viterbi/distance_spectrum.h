@@ -42,8 +42,9 @@ public:
      * decoding.
      *
      * The bound is for unquantised BPSK over AWGN, and includes only the computed terms
-     * of the spectrum. The bound exceeds the true rate at low Eb/N0, and is tight from
-     * about 5 dB for K=7 (Viterbi 1971).
+     * of the spectrum. At low Eb/N0 the bound is far above the true rate. For K=7 it is
+     * tight from about 5 dB (A. J. Viterbi, "Convolutional codes and their performance in
+     * communication systems", IEEE Transactions on Communication Technology, 1971).
      * \param ebn0_db Eb/N0 in dB
      */
     double bit_error_bound(double ebn0_db) const;

@@ -28,9 +28,10 @@ void fail(std::size_t call, cudaError_t error, bool for_good);
 //! are counted from 0 since begin().
 void hang(std::size_t call);
 
-// The next two functions count only later calls of \c name, from 0. This hang() affects
-// work enqueued by that call and all later calls. Numbers among all calls are not
-// reproducible, because the number of state queries varies.
+// The next two functions count only calls of \c name that follow them, from 0. hang()
+// affects work that is enqueued by call number \c call of \c name and by all later calls.
+// Numbers among all calls are not reproducible, because the number of state queries
+// varies.
 void fail(const char* name, std::size_t call, cudaError_t error, bool for_good = false);
 void hang(const char* name, std::size_t call);
 

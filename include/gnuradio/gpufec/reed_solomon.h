@@ -135,9 +135,9 @@ public:
     /*!
      * \param code the code
      * \param interleaving codewords per frame, 1 to reed_solomon_code::max_interleaving
-     * \param variant instruction set, "avx512" (which runs as "avx2" on processors
-     *        without GFNI), "avx2" or "baseline", on 64-bit Arm "neon"; "": the best that
-     *        the processor has
+     * \param variant instruction set. On x86-64: "avx512", "avx2" or "baseline"; on
+     *        64-bit Arm: "neon". "": the best that the processor supports. On processors
+     *        without GFNI, "avx512" runs as "avx2"
      * \throws std::invalid_argument if the interleaving depth is out of range or the
      *         processor lacks the instruction set
      */

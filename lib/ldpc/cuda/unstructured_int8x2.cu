@@ -105,8 +105,9 @@ void arrange(unit& u, unsigned shared)
 }
 
 // Orders the checks of a layer, so that few bits of a unit are in one bank. Checks of
-// equal degree remain adjacent. A layer of fewer checks than \c window is not reordered,
-// because the checks with the most bank conflicts would remain for its last units.
+// equal degree remain adjacent. The order is greedy, so the checks with the most bank
+// conflicts remain for the last units. A layer of fewer checks than \c window is
+// therefore not reordered.
 void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
 {
     constexpr unsigned window = 256; // number of remaining checks that are compared
@@ -273,7 +274,7 @@ private:
             const auto last = std::min<unsigned>(first + lanes, order.size());
             unit u;
             u.degree = padded(order[first]);
-            // A spare place that is written belongs to a single lane. The kernel with
+            // Within a layer, a lane writes only spare places of its own. The kernel with
             // posteriors in device memory does not write spare places.
             const bool lacks =
                 last - first < lanes || degree_of(order[last - 1]) < degree;

@@ -23,7 +23,8 @@ struct map_problem {
     sync_code code;
     bsid_model channel;
     drift_range window; //!< drifts considered at every boundary
-    //! Number of symbols; may exceed the code's frame_symbols, because indices repeat.
+    //! Number of symbols. Symbol i has the words of symbol i mod frame_symbols of the
+    //! code.
     unsigned symbols;
     int origin = 0; //!< received position of boundary 0 at drift 0
     //! Probability of each received item for each channel symbol, if that symbol was

@@ -13,7 +13,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// A kernel, the form of its table, and the size of its scratch memory.
+// A kernel and what its launch requires.
 struct dvb_int8x2_variant {
     void (*kernel)(chain_table, int8x2_arguments) = nullptr;
     chain_layers::form form;
@@ -27,7 +27,7 @@ struct dvb_int8x2_variant {
 dvb_int8x2_variant choose_dvb_int8x2(const chain_layers& layers, bool small);
 //! Returns the variant with LLR output; see choose_dvb_int8x2().
 dvb_int8x2_variant choose_soft_dvb_int8x2(const chain_layers& layers, bool small);
-//! Returns the variant with two checks per word. Its kernels write decisions and LLRs.
+//! Returns a variant with two checks per word. Its kernel writes decisions and LLRs.
 dvb_int8x2_variant choose_two_checks_per_word(const chain_layers& layers);
 //! Returns the variant for codes whose posteriors do not fit in shared memory. If
 //! \p soft is set, the variant writes LLRs.
@@ -88,8 +88,8 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool)
 }
 #else
 
-// Returns a variant for layers of up to \p edges edges. The variant is also used for
-// regular layers that have no special variant.
+// Returns a variant for checks with up to \p edges edges to message bits. The variant is
+// also used for regular layers that have no special variant.
 template <bool Soft>
 dvb_int8x2_variant choose_irregular(unsigned edges)
 {
@@ -98,9 +98,9 @@ dvb_int8x2_variant choose_irregular(unsigned edges)
     });
 }
 
-// Returns the variant for layers of exactly \p edges edges, or an empty variant if there
-// is none. If \p large is set, the posteriors leave no shared memory for parity bits and
-// the table.
+// Returns the variant for checks with exactly \p edges edges to message bits, or an empty
+// variant if there is none. \p large, used with 25 edges only, means that the posteriors
+// of the message bits leave no shared memory for parity bits and the table.
 template <bool Soft>
 dvb_int8x2_variant choose_regular(unsigned edges, bool small, bool large)
 {
@@ -112,7 +112,8 @@ dvb_int8x2_variant choose_regular(unsigned edges, bool small, bool large)
             } else if constexpr (e == 25) {
                 return large ? variant<Soft, e, false, false>()
                              : variant<Soft, e, true, true>();
-            } else if constexpr (e == 28) { // one group of the largest code does not fit
+            } else if constexpr (e == 28) {
+                // The posteriors of one group of 360 bits are in device memory.
                 return variant<Soft, e, false, false, false, 1>();
             } else {
                 return variant<Soft, e, (e < 12), true>();

@@ -14,8 +14,9 @@
 
 namespace gr::gpufec::sync_map {
 
-// Grid of a batch: at most one block per multiprocessor, with as many warps as shared
-// memory allows. Each warp decodes `frames` frames at a time.
+// Grid of a batch: at most one block per multiprocessor. The number of warps of a block
+// is limited by the number of frames, by max_warps and by shared memory. Each warp
+// decodes `frames` frames at a time.
 struct trie_grid {
     trie_grid(const trie_layout& layout, std::size_t max_warps, int device)
         : frames(layout.frames),
