@@ -181,8 +181,8 @@ struct gpu_ldpc_dvbs2_options {
     esn0_source esn0 = esn0_source::estimated;
     //! Es/N0 in dB, −10 to 30, with "given", or before the first tag
     double esn0_db = 10.0;
-    //! "log_map" (uses all constellation points) or "max_log" (uses the nearest point for
-    //! each value of a bit)
+    //! "log_map" (uses all constellation points) or "max_log" (uses the nearest points
+    //! with bit 0 and with bit 1)
     ldpc_demapper demapper = ldpc_demapper::log_map;
 
     // Code
@@ -235,7 +235,7 @@ struct gpu_ldpc_dvbs2_options {
  *  - \c wifi (IEEE 802.11): 648, 1296 or 1944 (N); 1/2, 2/3, 3/4 or 5/6
  *  - \c nr (3GPP TS 38.212): base graph and lifting size, such as "bg1 z384"; 1/3 (bg2:
  *    1/5), or the number of message blocks over the number of sent blocks, such as 22/28.
- *    Blocks before this one must undo the interleaver and repetitions of nr.
+ *    Upstream blocks must undo the interleaver and the repetitions of nr.
  *
  * The input is channel values (LLRs) of any constellation, one for each bit that is sent,
  * in the order of the code. A deinterleaver must come before this block. A frame has no
@@ -264,9 +264,10 @@ struct gpu_ldpc_dvbs2_options {
  * VL-SNR frames (EN 302 307-2, 5.5.2.6) have symbols of π/2-BPSK (\p constellation
  * "pi/2-bpsk") or, in "vl-snr normal" frames, of QPSK: 30780 symbols, or 14976 in "vl-snr
  * short" frames, without PLHEADER, VL-SNR header and pilots, descrambled (scrambling
- * changes only the sign of symbols of π/2-BPSK). In "vl-snr short sf2" frames a bit has
- * two symbols, which the block adds. The Es/N0 is that of one transmitted symbol. VL-SNR
- * frames require \p io "host". With \p acm, tags select among VL-SNR frames only.
+ * changes only the sign of symbols of π/2-BPSK). In "vl-snr short sf2" frames each coded
+ * bit is sent in two symbols, which the block adds. The Es/N0 is that of one transmitted
+ * symbol. VL-SNR frames require \p io "host". With \p acm, tags select among VL-SNR
+ * frames only.
  *
  * With \p output "llr" or "extrinsic" the output is N LLRs per frame as int8, one for
  * each bit of the codeword, sent or not: posterior LLRs after the last iteration, or
@@ -333,8 +334,8 @@ struct gpu_ldpc_dvbs2_options {
  * times \p slots should not exceed 32.
  *
  * The message port \c status sends a dictionary when the block starts and ends, when a
- * device fails, and for a verdict() on the input. The keys are \c event, \c text,
- * \c backend, \c items_in and \c items_out.
+ * device fails, and if verdict() reports unsuitable input. The keys are \c event,
+ * \c text, \c backend, \c items_in and \c items_out.
  */
 class GPUFEC_API gpu_ldpc_dvbs2 : virtual public gr::block
 {

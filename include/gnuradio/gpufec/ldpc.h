@@ -137,8 +137,8 @@ public:
      * -1 if the block is zero. Check j of a row contains bit (j + shift) mod Z of the
      * block. Text after # is a comment. Further lines may be
      *  - "chain": the rows list message bits only. The codeword also has one parity bit
-     *    for each check, as in DVB-S2. With R rows, the number of check j of row i is c =
-     *    j·R + i. Check c also contains parity bits c − 1 and c.
+     *    for each check, in a staircase as in DVB-S2. With R rows, check j of row i has
+     *    number c = j·R + i. Check c also contains parity bits c − 1 and c.
      *  - "punctured A B-C …" and "shortened …": positions and ranges of positions of the
      *    codeword, as in with_positions().
      *
@@ -249,8 +249,8 @@ public:
     };
     //! Returns the lifting size of the base matrix; 0 if it is not known.
     unsigned lifting() const;
-    //! Returns the circulants block row by block row; a parity chain has none. Empty if
-    //! the base matrix is not known.
+    //! Returns the circulants block row by block row; the staircase of a parity chain has
+    //! none. Empty if the base matrix is not known.
     const std::vector<circulant>& circulants() const;
 
     /*!
@@ -262,8 +262,8 @@ public:
      */
     unsigned q() const;
     //! Returns the addresses of each group of 360 message bits, as in the tables of
-    //! EN 302 307-1; empty for codes without a parity chain of lifting size 360. Bit m of
-    //! group g is in check j·q + i if ((j − m) mod 360)·q + i is an address of the group.
+    //! EN 302 307-1; empty for codes without a parity chain of lifting size 360. For each
+    //! address a of a group, bit m of the group is in check (a + m·q) mod 360·q.
     const std::vector<std::vector<std::uint16_t>>& addresses() const;
 
 private:
@@ -323,7 +323,7 @@ GPUFEC_API ldpc_algorithm ldpc_algorithm_from_string(const std::string& name);
 enum class ldpc_precision {
     int8,   //!< channel values and messages of 8 bits, posteriors of 16
     int16,  //!< channel values, messages and posteriors of 16 bits
-    float32 //!< single precision; messages have 16 significant bits
+    float32 //!< single precision; magnitudes of messages have 16 significant bits
 };
 
 //! Converts the name "int8", "int16" or "float".
@@ -369,7 +369,7 @@ enum class ldpc_symbols {
 
 //! Demapping of symbols to channel values.
 enum class ldpc_demapper {
-    max_log, //!< uses the nearest constellation point for each value of a bit
+    max_log, //!< uses the nearest points with bit 0 and with bit 1
     log_map  //!< uses all constellation points
 };
 
@@ -380,7 +380,7 @@ GPUFEC_API ldpc_demapper ldpc_demapper_from_string(const std::string& name);
 //! A constellation of DVB-S2 or S2X: its name, such as "16apsk", and the rate and frame
 //! size of the LDPC code, on which the radii of APSK depend. VL-SNR frames have
 //! "pi/2-bpsk" or, with frame size "vl-snr normal", "qpsk"; with frame size "vl-snr short
-//! sf2", a bit has two symbols (EN 302 307-2, 5.5.2.6).
+//! sf2", each coded bit is sent in two symbols (EN 302 307-2, 5.5.2.6).
 struct ldpc_constellation {
     std::string name, rate, frame_size = "normal";
 };
@@ -402,8 +402,8 @@ struct ldpc_options : run_options {
     bool keep_soft = false; //!< store LLRs for ldpc_decoder::llrs()
     float soft_scale = 0;   //!< steps per nat of output LLRs; 0: llr_scale
     //! Offset of offset_min_sum in nats, 0 to 15. Negative: the value tuned for the code
-    //! or, with float32, a value that decreases with the difference between the smallest
-    //! magnitudes.
+    //! or, with float32, a value that decreases with the difference between the two
+    //! smallest magnitudes of a check.
     double offset = -1;
     //! Factor of normalized_min_sum, 0 to 1. Negative: the value tuned for the code.
     double normalization = -1;
@@ -448,8 +448,8 @@ struct ldpc_status {
  *
  * Push channel values and pull decoded bits. A batch can have frames of different codes;
  * output is in the order of input. An incomplete frame at the end is dropped. Input of
- * every format can be borrowed if no code is punctured or shortened. Only one thread at a
- * time may call a decoder.
+ * every format can be borrowed (read in place, see pinned_memory.h) if no code is
+ * punctured or shortened. Only one thread at a time may call a decoder.
  */
 class GPUFEC_API ldpc_decoder : public decoder
 {
@@ -501,8 +501,8 @@ public:
     //! \throws std::logic_error without options.soft
     virtual std::size_t pull(span<std::int8_t> out) = 0;
 
-    //! Returns the status of the latest frame whose output has begun to be pulled, once;
-    //! nothing if there is no such frame.
+    //! Returns the status of the latest frame of which output was pulled. Returns nothing
+    //! if there is no such frame, or if its status was returned before.
     virtual std::optional<frame_status> status() = 0;
 
     //! With keep_codeword: returns the n hard decisions of the frame being pulled,

@@ -311,7 +311,7 @@ struct viterbi_options : run_options {
     std::string lock_first_item = "i"; //!< first soft value of a symbol, "i" or "q"
     //! Presets of further codes to search for, besides \c code.
     std::vector<std::string> lock_presets;
-    std::string lock_preset; //!< name of \c code in viterbi_lock::preset
+    std::string lock_preset; //!< viterbi_lock::preset if \c code is found
     //! Number of soft values stored during the search, 10^4 to 10^9, and at least the
     //! number in 24 frames.
     std::size_t lock_memory = 1000000;
@@ -354,9 +354,10 @@ struct viterbi_lock {
  *
  * Push soft values and pull decoded bits. The decoder implements the parallel block-based
  * decoder of Peng, Liu, Hou and Zhao (arXiv:1608.00066). Input of every format can be
- * borrowed. Borrowed floats are scaled by the soft_scale at the time they were borrowed.
- * If soft_scale changes several times within a batch, the last value applies from the
- * first change on. Only one thread at a time may call a decoder.
+ * borrowed, which means that it is read in place (pinned_memory.h). The soft_scale at the
+ * time of borrowing applies to borrowed floats, with one exception: if soft_scale changes
+ * several times within a batch, the last value applies from the first change on. Only one
+ * thread at a time may call a decoder.
  */
 class GPUFEC_API viterbi_decoder : public decoder
 {
@@ -397,8 +398,8 @@ public:
     //! output pads each frame and the end of a finished stream to a byte.
     virtual std::size_t pull(bit_span out) = 0;
 
-    //! Returns the statistics of the latest batch whose output has begun to be pulled,
-    //! once; nothing if there is no such batch.
+    //! Returns the statistics of the latest batch of which output was pulled. Returns
+    //! nothing if there is no such batch, or if its statistics were returned before.
     virtual std::optional<batch_statistics> status() = 0;
 
     /*!
