@@ -18,8 +18,8 @@ int circulants(const arguments& args)
         "IN OUT [OPTIONS]",
         "Finds the circulants in the parity-check matrix of an alist file, and writes "
         "the base matrix of the same code, with which decoding is faster. The order of "
-        "bits and "
-        "checks does not change. A parity chain like that of DVB-S2 is found as well.",
+        "bits and checks does not change. A parity chain like that of DVB-S2 is found as "
+        "well.",
         { { "Options",
             "lifting int 0 size of the circulants; 0: the largest size that the matrix "
             "has" } },

@@ -300,8 +300,7 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
             refuse("output",
                    '"' + output + '"',
                    "it is allowed only with codes of DVB that have a BCH code, without "
-                   "--code-file, "
-                   "--punctured and --shortened");
+                   "--code-file, --punctured and --shortened");
         }
         stream = std::make_unique<bbframe_stream>(options, names, values);
     } else {
@@ -585,8 +584,8 @@ gpufec decode ldpc --modcod "QPSK 1/2" --soft-input symbols --output ts symbols.
     t.make_decoder = make_decoder;
     t.encode = { "Encodes messages, packed eight bits per byte, the first most "
                  "significant; each message begins at a byte boundary. With --output "
-                 "symbols, OUT has the "
-                 "symbols of XFECFRAMEs, complex float32 of mean energy 1, without "
+                 "symbols, OUT has the symbols of XFECFRAMEs, complex float32 of mean "
+                 "energy 1, without "
                  "scrambling and without pilots.",
                  std::string(ldpc_symbol_options) + ldpc_ppdu_options +
                      bit_encoder_options("int8|float|uint8|symbols", "0"),

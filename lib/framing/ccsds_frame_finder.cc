@@ -71,8 +71,7 @@ public:
             refuse("differential",
                    "true",
                    "the only allowed value is false with LDPC codes, and with a "
-                   "constellation other "
-                   "than \"bpsk\"");
+                   "constellation other than \"bpsk\"");
         }
         if (d_format.code) {
             d_decoder.emplace(*d_format.code, framing.interleaving, variant);

@@ -12,8 +12,8 @@ gr::buffer_type device_buffer()
 {
     throw std::invalid_argument(
         "io is not \"host\": the only allowed value is \"host\", because gr-cuda was not "
-        "found when "
-        "this gr-gpufec was configured, so that its ports cannot be in device memory");
+        "found when this gr-gpufec was configured, so that its ports cannot be in device "
+        "memory");
 }
 
 bool wait_for_items(gr::buffer&, void*) { return false; }

@@ -127,8 +127,7 @@ void check_formats(const gpu_ldpc_dvbs2_options& given, const code_names& names)
             refuse("soft_input",
                    quoted(given.soft_input),
                    "it is allowed only with standard dvbs2 and dvbs2x, but not with "
-                   "code_file, "
-                   "named_codes, punctured or shortened");
+                   "code_file, named_codes, punctured or shortened");
         }
         demap::make_constellation(
             names.constellation, names.rate, names.frame_size, names.standard);
@@ -156,8 +155,7 @@ void check_ppdu(const gpu_ldpc_dvbs2_options& given)
         refuse("psdu_bytes",
                given.psdu_bytes,
                "it is allowed only with output message, LLRs as input and io host, but "
-               "not with acm, "
-               "named_codes or llr_pdu");
+               "not with acm, named_codes or llr_pdu");
     }
 }
 

@@ -97,8 +97,7 @@ std::optional<wifi_ppdu> wifi_ppdu_of(const Options& given)
         refuse("psdu_bytes",
                given.psdu_bytes,
                "it is allowed only with standard wifi, but not with code_file, "
-               "punctured, shortened "
-               "or message_positions");
+               "punctured, shortened or message_positions");
     }
     return wifi_ppdu(not_negative("psdu_bytes", given.psdu_bytes, "1 to 65535"),
                      not_negative("symbol_bits", given.symbol_bits, "1 to 65535"),

@@ -438,8 +438,7 @@ ldpc_code ldpc_code::with_message_positions(const std::string& rule) const
         refuse("message_positions",
                '"' + rule + '"',
                "allowed values are systematic, first, last, gr_fec_ldpc_encoder and "
-               "lists of "
-               "positions");
+               "lists of positions");
     }
     auto t = d_tables->copy();
     t->placement = found->second;

@@ -39,9 +39,10 @@ public:
     {
         checked_size(start.probability.size())
             .within(1, drift_prior::max_size, "size of start_prior");
-        if (std::abs(std::int64_t(start.first)) > drift_prior::max_first) {
-            refuse("start_first", start.first, "allowed values are -1048576 to 1048576");
-        }
+        require(std::abs(std::int64_t(start.first)) <= drift_prior::max_first,
+                "start_first",
+                start.first,
+                "-1048576 to 1048576");
         double largest = 0;
         for (const double p : start.probability) {
             if (!(p >= 0) || std::isinf(p)) {
@@ -50,9 +51,7 @@ public:
             }
             largest = std::max(largest, p);
         }
-        if (!(largest > 0)) {
-            refuse("sum of start_prior", largest, "allowed values are above 0");
-        }
+        require(largest > 0, "sum of start_prior", largest, "above 0");
         // Scaling by the largest weight keeps sums and reciprocals within a double's
         // range.
         double sum = 0, mean = 0;
@@ -160,23 +159,21 @@ bsid_model::bsid_model(double p_insert,
       d_substitute(p_substitute),
       d_alphabet(alphabet)
 {
-    // The comparisons are negated so that they refuse NaN.
-    if (!(p_insert >= 0 && p_insert <= max_p_insert)) {
-        refuse(
-            "p_insert", p_insert, "allowed values are 0 to " + value_text(max_p_insert));
-    }
-    if (!(p_delete >= 0 && p_delete < 1)) {
-        refuse("p_delete", p_delete, "allowed values are from 0 to below 1");
-    }
-    if (!(1 - p_insert - p_delete > 0)) {
-        refuse("p_insert + p_delete", p_insert + p_delete, "allowed values are below 1");
-    }
-    if (!(p_substitute >= 0 && p_substitute <= 1)) {
-        refuse("p_substitute", p_substitute, "allowed values are from 0 to 1");
-    }
-    if (alphabet < 2 || alphabet > max_alphabet) {
-        refuse("alphabet", alphabet, "allowed values are 2 to 16");
-    }
+    // NaN satisfies none of these conditions.
+    require(p_insert >= 0 && p_insert <= max_p_insert,
+            "p_insert",
+            p_insert,
+            "0 to " + value_text(max_p_insert));
+    require(p_delete >= 0 && p_delete < 1, "p_delete", p_delete, "from 0 to below 1");
+    require(1 - p_insert - p_delete > 0,
+            "p_insert + p_delete",
+            p_insert + p_delete,
+            "below 1");
+    require(p_substitute >= 0 && p_substitute <= 1,
+            "p_substitute",
+            p_substitute,
+            "from 0 to 1");
+    require(alphabet >= 2 && alphabet <= max_alphabet, "alphabet", alphabet, "2 to 16");
 }
 
 double bsid_model::log_drift_probability(unsigned symbols, int drift) const
@@ -232,9 +229,10 @@ drift_range drift_limits(const bsid_model& channel,
                          double exclusion,
                          const drift_prior& start)
 {
-    if (!(exclusion >= 1e-300 && exclusion < 1)) {
-        refuse("exclusion", exclusion, "allowed values are above 0 and below 1");
-    }
+    require(exclusion >= 1e-300 && exclusion < 1,
+            "exclusion",
+            exclusion,
+            "above 0 and below 1");
     checked_size(symbols).within(0, 2 * sync_code::max_frame_bits, "symbols");
     drift_distribution phi(channel, symbols, start);
     drift_range range{ last_above(phi, -1, exclusion / 2),

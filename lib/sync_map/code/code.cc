@@ -40,9 +40,10 @@ void check_shape(unsigned n, unsigned q, unsigned frame_symbols, unsigned alphab
 {
     checked_size(n).within(1, sync_code::max_n, "n");
     checked_size(frame_symbols).within(1, sync_code::max_frame_symbols, "frame_symbols");
-    if (alphabet < 2 || alphabet > bsid_model::max_alphabet) {
-        refuse("alphabet", alphabet, "allowed values are 2 to 16");
-    }
+    require(alphabet >= 2 && alphabet <= bsid_model::max_alphabet,
+            "alphabet",
+            alphabet,
+            "2 to 16");
     if (q < 2 || q > 65536 || !enough_words(n, q, alphabet)) {
         refuse("q",
                q,
@@ -202,9 +203,10 @@ sync_code codebook_marker(unsigned q,
                           const std::string& marker,
                           std::uint64_t seed)
 {
-    if (q < 2 || q > 65536 || (q & (q - 1)) != 0) {
-        refuse("q", q, "allowed values are powers of two from 2 to 65536");
-    }
+    require(q >= 2 && q <= 65536 && (q & (q - 1)) == 0,
+            "q",
+            q,
+            "powers of two from 2 to 65536");
     if (marker.find_first_not_of("01") != std::string::npos) {
         refuse("marker",
                '"' + marker + '"',

@@ -19,17 +19,16 @@ bool power_of_two(unsigned q) { return (q & (q - 1)) == 0; }
 
 void check_threshold(const std::string& name, double value)
 {
-    if (!(value >= 0 && value < 1)) {
-        refuse(name, value, "allowed values are from 0 to below 1");
-    }
+    require(value >= 0 && value < 1, name, value, "from 0 to below 1");
 }
 
 void check_prior(const std::string& end, const drift_prior& prior)
 {
     const int limit = drift_prior::max_first;
-    if (prior.first < -limit || prior.first > limit) {
-        refuse(end + "_first", prior.first, "allowed values are -1048576 to 1048576");
-    }
+    require(prior.first >= -limit && prior.first <= limit,
+            end + "_first",
+            prior.first,
+            "-1048576 to 1048576");
     const auto name = end + "_prior";
     checked_size(prior.probability.size())
         .within(0, drift_prior::max_size, "size of " + name);
@@ -202,17 +201,18 @@ void check_options(const sync_options& o)
     if (o.output == sync_output::llr && !power_of_two(o.code.q())) {
         refuse("output", "llr", "LLRs require that q is a power of two");
     }
-    if (!(o.exclusion >= 1e-15 && o.exclusion < 1)) {
-        refuse("exclusion", o.exclusion, "allowed values are from 1e-15 to below 1");
-    }
-    if (o.change_first > 0 || o.change_first < -int(o.code.n())) {
-        refuse("mn_min", o.change_first, "allowed values are -n to 0");
-    }
-    if (o.change_last < 0 || o.change_last > int(drift_range::max_size)) {
-        refuse("mn_max",
-               o.change_last,
-               "allowed values are 0 to " + std::to_string(drift_range::max_size));
-    }
+    require(o.exclusion >= 1e-15 && o.exclusion < 1,
+            "exclusion",
+            o.exclusion,
+            "from 1e-15 to below 1");
+    require(o.change_first <= 0 && o.change_first >= -int(o.code.n()),
+            "mn_min",
+            o.change_first,
+            "-n to 0");
+    require(o.change_last >= 0 && o.change_last <= int(drift_range::max_size),
+            "mn_max",
+            o.change_last,
+            "0 to " + std::to_string(drift_range::max_size));
     checked_size(o.lookahead).within(0, sync_options::max_lookahead, "lookahead");
     checked_size(o.acquire).within(0, sync_options::max_acquire, "acquire");
     check_positive_bit(o.positive_bit);

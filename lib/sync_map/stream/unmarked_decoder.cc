@@ -183,8 +183,7 @@ private:
             refuse("acquire",
                    d_options.acquire,
                    "not enough memory for this number of beginnings; allowed values are "
-                   "smaller "
-                   "numbers");
+                   "smaller numbers");
         }
     }
 

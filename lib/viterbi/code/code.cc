@@ -34,10 +34,11 @@ std::string octal(const std::vector<int>& polynomials)
 
 void check_constraint_length(int constraint_length)
 {
-    if (constraint_length < int(conv_code::min_constraint_length) ||
-        constraint_length > int(conv_code::max_constraint_length)) {
-        refuse("constraint_length", constraint_length, "allowed values are 3 to 9");
-    }
+    require(constraint_length >= int(conv_code::min_constraint_length) &&
+                constraint_length <= int(conv_code::max_constraint_length),
+            "constraint_length",
+            constraint_length,
+            "3 to 9");
 }
 
 bool in_range(int polynomial, int constraint_length)
@@ -151,9 +152,7 @@ conv_code::conv_code(int constraint_length,
 {
     check_constraint_length(constraint_length);
     const auto R = polynomials.size();
-    if (R < min_outputs || R > max_outputs) {
-        refuse("number of polynomials", R, "allowed values are 2 to 6");
-    }
+    require(R >= min_outputs && R <= max_outputs, "number of polynomials", R, "2 to 6");
     check_polynomials(polynomials, constraint_length);
     unsigned used = 0;
     for (const int p : polynomials) {
