@@ -51,11 +51,13 @@ public:
     //!     change of the level, and a 0 as an unchanged level
     received_bits(bool soft, unsigned positive_bit, bool differential);
 
-    //! Appends packed bits. The stream must have no soft values.
+    //! Appends packed bits. The stream must have no soft values. The bytes are borrowed:
+    //! they must stay valid until the next call of push(), discard() or clear().
     void push(const std::uint8_t* bytes, std::size_t count);
     //! Appends soft values; −128 counts as −127.
     void push(const std::int8_t* values, std::size_t count);
-    //! Discards bits before \p position; some of these bits may remain available.
+    //! Discards bits before \p position; some of these bits may remain available. Copies
+    //! the other borrowed bits.
     void discard(std::uint64_t position);
     void clear();
 
@@ -95,11 +97,16 @@ public:
 private:
     void append_bit(bool bit);
     void append_bytes(std::size_t first);
+    void copy_borrowed(std::size_t first);
+    std::uint8_t byte(std::size_t index) const;
+    const std::uint8_t* contiguous(std::size_t first, std::size_t count) const;
 
     const bool d_has_soft, d_differential;
     const std::uint8_t d_positive_mask; // XORed with packed sign bits
     const unsigned d_positive_bit;
-    std::vector<std::uint8_t> d_bytes; // packed bits from d_begin on
+    std::vector<std::uint8_t> d_bytes;        // packed bits from d_begin on
+    const std::uint8_t* d_borrowed = nullptr; // further packed bits, after d_bytes
+    std::size_t d_borrowed_bytes = 0;
     std::vector<std::int8_t> d_soft;
     std::uint64_t d_begin = 0; // a multiple of unit
     std::size_t d_count = 0;   // number of bits
