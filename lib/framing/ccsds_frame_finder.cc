@@ -46,8 +46,10 @@ public:
                       ? std::min(d_threads, max_parts) * part_of_thread * (soft ? 8 : 1)
                       : small_piece),
           d_team(d_threads),
-          d_bits(
-              soft && !framing.differential, framing.positive_bit, framing.differential),
+          d_bits(soft && !framing.differential,
+                 framing.positive_bit,
+                 framing.differential,
+                 variant),
           d_tracker(
               { d_format.marker,
                 d_format.sent_bits,
@@ -154,7 +156,7 @@ private:
     // take longer than decoding them.
     static constexpr std::size_t least_part = 16u << 10;
     // Number of items that one thread processes at a time.
-    static constexpr std::size_t small_piece = 8192;
+    static constexpr std::size_t small_piece = 32u << 10;
 
     // A frame in the correct polarity, derandomised, and corrected if possible.
     struct decoded_frame {
@@ -186,7 +188,6 @@ private:
         d_bits.discard(d_tracker.needed());
     }
     static std::vector<std::int8_t> signs_of(const std::vector<std::uint8_t>& sequence);
-    void read(const located_frame& frame, std::vector<std::uint8_t>& to) const;
     void decode(const located_frame& frame,
                 std::vector<std::uint8_t>& bytes,
                 decoded_frame& to) const;
@@ -241,28 +242,18 @@ telemetry_receiver::signs_of(const std::vector<std::uint8_t>& sequence)
     return signs;
 }
 
-// Reads the received bytes after the marker.
-void telemetry_receiver::read(const located_frame& frame,
-                              std::vector<std::uint8_t>& to) const
-{
-    to.resize(d_sequence.size());
-    d_bits.read_bits(d_orientations[frame.orientation],
-                     frame.position + d_format.marker.bits,
-                     to.size(),
-                     to.data());
-}
-
 // Decodes a frame. Several threads call this function at the same time.
 void telemetry_receiver::decode(const located_frame& frame,
                                 std::vector<std::uint8_t>& bytes,
                                 decoded_frame& to) const
 {
     to.place = frame;
-    read(frame, bytes);
-    randomise(bytes.data(),
-              d_sequence.data(),
-              bytes.size(),
-              frame.inverted ? std::uint8_t(0xff) : std::uint8_t(0));
+    bytes.resize(d_sequence.size());
+    d_bits.read_bits(d_orientations[frame.orientation],
+                     frame.position + d_format.marker.bits,
+                     d_sequence,
+                     frame.inverted ? std::uint8_t(0xff) : std::uint8_t(0),
+                     bytes.data());
     if (!d_decoder) {
         return;
     }
@@ -336,8 +327,11 @@ frame_check telemetry_receiver::check(const located_frame& frame)
 // Searches for parameters that decode the frame.
 void telemetry_receiver::find_fitting(const located_frame& frame)
 {
-    std::vector<std::uint8_t> sent;
-    read(frame, sent);
+    std::vector<std::uint8_t> sent(d_sequence.size());
+    d_bits.read_bits(d_orientations[frame.orientation],
+                     frame.position + d_format.marker.bits,
+                     sent.size(),
+                     sent.data());
     for (auto& byte : sent) {
         byte ^= frame.inverted ? 0xff : 0;
     }

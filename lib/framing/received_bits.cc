@@ -3,6 +3,7 @@
 
 /* Storage of received bits and soft values, and their orientations. */
 
+#include "common/cpu_variant.h"
 #include "common/refuse.h"
 #include "marker_search.h"
 #include "received_bits.h"
@@ -17,29 +18,6 @@ namespace {
 // Masks of the bits of a byte at even and at odd positions of the stream.
 constexpr unsigned even = 0xaa, odd = 0x55;
 
-// Copies bytes whose first bit is bit `shift` (1 to 7) of the first byte at `from`. Reads
-// count + 1 bytes. `to` may be equal to `from`.
-void shift_bytes(const std::uint8_t* from,
-                 unsigned shift,
-                 std::size_t count,
-                 std::uint8_t* to)
-{
-    constexpr auto every_byte = ~std::uint64_t(0) / 0xff;
-    const auto high = every_byte * (0xffu << shift & 0xff),
-               low = every_byte * (0xffu >> (8 - shift));
-    const auto whole = count / 8;
-    for (std::size_t i = 0; i < whole; ++i) {
-        std::uint64_t here, next;
-        std::memcpy(&here, from + 8 * i, 8);
-        std::memcpy(&next, from + 8 * i + 1, 8);
-        here = (here << shift & high) | (next >> (8 - shift) & low);
-        std::memcpy(to + 8 * i, &here, 8);
-    }
-    for (std::size_t i = 8 * whole; i < count; ++i) {
-        to[i] = std::uint8_t(from[i] << shift | from[i + 1] >> (8 - shift));
-    }
-}
-
 } // namespace
 
 std::vector<orientation> orientations_of(const std::string& constellation)
@@ -53,8 +31,16 @@ std::vector<orientation> orientations_of(const std::string& constellation)
     return all;
 }
 
-received_bits::received_bits(bool soft, unsigned positive_bit, bool differential)
-    : d_has_soft(soft),
+received_bits::received_bits(bool soft,
+                             unsigned positive_bit,
+                             bool differential,
+                             const std::string& variant)
+    : d_kernels([&]() -> const randomiser_kernels& {
+          static const compiled_variants<randomiser_kernels> variants =
+              GPUFEC_VARIANTS(randomiser);
+          return variants.of(variant);
+      }()),
+      d_has_soft(soft),
       d_differential(differential),
       d_positive_mask(positive_bit ? 0xff : 0),
       d_positive_bit(positive_bit)
@@ -244,17 +230,30 @@ void received_bits::read_bits(const orientation& o,
         read_bytes(o, position, count, to);
         return;
     }
-    const auto first = std::size_t(position - d_begin) / 8;
-    const auto* const from = o.trivial() ? contiguous(first, count + 1) : nullptr;
-    if (from) {
-        shift_bytes(from, shift, count, to);
-        return;
-    }
     std::uint8_t last;
     read_bytes(o, position - shift, count, to);
     read_bytes(o, position - shift + 8 * count, 1, &last);
-    shift_bytes(to, shift, count - 1, to);
-    to[count - 1] = std::uint8_t(to[count - 1] << shift | last >> (8 - shift));
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto next = i + 1 < count ? to[i + 1] : last;
+        to[i] = std::uint8_t(to[i] << shift | next >> (8 - shift));
+    }
+}
+
+void received_bits::read_bits(const orientation& o,
+                              std::uint64_t position,
+                              const std::vector<std::uint8_t>& sequence,
+                              std::uint8_t mask,
+                              std::uint8_t* to) const
+{
+    const auto count = sequence.size(), first = std::size_t(position - d_begin) / 8;
+    const auto* from = o.trivial() ? contiguous(first, count + 1) : nullptr;
+    std::vector<std::uint8_t> copied;
+    if (!from) {
+        copied.resize(count + 1);
+        read_bytes(o, position - position % 8, copied.size(), copied.data());
+        from = copied.data();
+    }
+    d_kernels.copy(from, position % 8, count, sequence.data(), mask, to);
 }
 
 void received_bits::read_soft(const orientation& o,

@@ -6,6 +6,7 @@
 #ifndef INCLUDED_GPUFEC_FRAMING_RECEIVED_BITS_H
 #define INCLUDED_GPUFEC_FRAMING_RECEIVED_BITS_H
 
+#include "randomiser_kernels.h"
 #include "sync_marker.h"
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +50,11 @@ public:
     //! \param positive_bit the bit, 0 or 1, that a positive soft value means
     //! \param differential whether the bits are differentially encoded: a 1 is sent as a
     //!     change of the level, and a 0 as an unchanged level
-    received_bits(bool soft, unsigned positive_bit, bool differential);
+    //! \param variant instruction set, as in cpu_variant()
+    received_bits(bool soft,
+                  unsigned positive_bit,
+                  bool differential,
+                  const std::string& variant = "");
 
     //! Appends packed bits. The stream must have no soft values. The bytes are borrowed:
     //! they must stay valid until the next call of push(), discard() or clear().
@@ -76,6 +81,12 @@ public:
                    std::uint64_t position,
                    std::size_t count,
                    std::uint8_t* to) const;
+    //! Copies bits as read_bits() does, and XORs their bytes with a sequence and a mask.
+    void read_bits(const orientation& o,
+                   std::uint64_t position,
+                   const std::vector<std::uint8_t>& sequence,
+                   std::uint8_t mask,
+                   std::uint8_t* to) const;
     //! Copies soft values in an orientation; values of complemented bits change their
     //! sign.
     void read_soft(const orientation& o,
@@ -101,6 +112,7 @@ private:
     std::uint8_t byte(std::size_t index) const;
     const std::uint8_t* contiguous(std::size_t first, std::size_t count) const;
 
+    const randomiser_kernels& d_kernels;
     const bool d_has_soft, d_differential;
     const std::uint8_t d_positive_mask; // XORed with packed sign bits
     const unsigned d_positive_bit;
