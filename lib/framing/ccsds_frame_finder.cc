@@ -12,6 +12,7 @@
 #include "randomiser.h"
 #include <gnuradio/gpufec/ccsds.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -41,11 +42,14 @@ public:
               d_format.sent_bits / 8)),
           d_signs(d_format.ldpc ? signs_of(d_sequence) : std::vector<std::int8_t>()),
           d_threads(d_format.code ? threads : 1),
-          d_piece(d_threads > 1 ? d_threads * part_of_thread * (soft ? 8 : 1)
-                                : small_piece),
+          d_piece(d_threads > 1
+                      ? std::min(d_threads, max_parts) * part_of_thread * (soft ? 8 : 1)
+                      : small_piece),
           d_team(d_threads),
-          d_bits(
-              soft && !framing.differential, framing.positive_bit, framing.differential),
+          d_bits(soft && !framing.differential,
+                 framing.positive_bit,
+                 framing.differential,
+                 variant),
           d_tracker(
               { d_format.marker,
                 d_format.sent_bits,
@@ -55,9 +59,9 @@ public:
                 8 * framing.interleaving,
                 d_format.code ? d_format.code->t() : 0,
                 d_threads > 1
-                    ? d_threads * unsigned(8 * part_of_thread / d_format.sent_bits + 1)
+                    ? unsigned(d_piece * (soft ? 1 : 8) / d_format.sent_bits + 1)
                     : 1 },
-              [this](const std::vector<located_frame>& frames) { prepare(frames); },
+              [this](std::vector<located_frame>& frames) { prepare(frames); },
               [this](const located_frame& f) { return check(f); },
               [this](const located_frame& f, frame_check result) { take(f, result); },
               d_counts,
@@ -104,22 +108,32 @@ public:
     void finish() override { run(true); }
     std::uint64_t needed() const override { return d_tracker.needed(); }
     bool locked() const override { return d_tracker.locked(); }
-    bool pull(ccsds_frame& frame) override
+    ccsds_frame* next(const std::uint8_t*& items) override
     {
         if (d_pulled == d_found) {
-            return false;
+            return nullptr;
         }
-        std::swap(frame, d_frames[d_pulled++]);
+        auto& [frame, slot] = d_frames[d_pulled++];
         if (d_pulled == d_found) {
             d_pulled = d_found = 0;
         }
-        return true;
+        items = slot            ? slot
+                : soft_output() ? reinterpret_cast<const std::uint8_t*>(frame.soft.data())
+                                : frame.bytes.data();
+        return &frame;
+    }
+    void set_output(std::uint8_t* to, std::size_t capacity) override
+    {
+        d_output = to;
+        d_slots = capacity / d_format.frame_bytes;
+        d_used_slots = 0;
     }
     void reset() override
     {
         d_bits.clear();
         d_tracker.restart();
-        d_prepared = d_pulled = d_found = 0;
+        d_prepared = d_next = d_pulled = d_found = 0;
+        d_slots = 0;
         d_counts = {};
         d_judged = false;
         d_fitting.clear();
@@ -133,18 +147,29 @@ private:
     // parameters are tried.
     static constexpr unsigned enough_frames = 8;
 
-    // Number of bytes in the frames that one thread decodes at a time. Decoding this many
-    // bytes takes longer than waking the thread.
-    static constexpr std::size_t part_of_thread = 32u << 10;
+    // Number of bytes in the frames that one thread decodes at a time, if that many have
+    // been received. Decoding this many bytes takes much longer than waking the thread.
+    static constexpr std::size_t part_of_thread = 128u << 10;
+    // With more threads, each thread decodes fewer bytes at a time.
+    static constexpr unsigned max_parts = 16;
+    // A thread is woken to decode this many bytes or more, so that waking it does not
+    // take longer than decoding them.
+    static constexpr std::size_t least_part = 16u << 10;
     // Number of items that one thread processes at a time.
-    static constexpr std::size_t small_piece = 8192;
+    static constexpr std::size_t small_piece = 32u << 10;
 
     // A frame in the correct polarity, derandomised, and corrected if possible.
     struct decoded_frame {
         located_frame place;
-        std::vector<std::uint8_t> bytes;
-        std::vector<int> corrected;
+        std::vector<std::uint8_t> bytes; // only if slot is null
+        std::uint8_t* slot = nullptr;    // memory in d_output with the frame's bytes
+        std::array<int, 8> corrected;    // one number for each interleaved codeword
         frame_check result = frame_check::none;
+    };
+    // A frame to be pulled, and the memory in d_output that has its bytes, or null.
+    struct found_frame {
+        ccsds_frame frame;
+        const std::uint8_t* slot;
     };
 
     template <class Item>
@@ -155,6 +180,7 @@ private:
             d_bits.push(items + i, std::min(d_piece, count - i));
             run(false);
         }
+        leave_output();
     }
     void run(bool ended)
     {
@@ -162,9 +188,11 @@ private:
         d_bits.discard(d_tracker.needed());
     }
     static std::vector<std::int8_t> signs_of(const std::vector<std::uint8_t>& sequence);
-    void read(const located_frame& frame, std::vector<std::uint8_t>& to) const;
-    void decode(const located_frame& frame, decoded_frame& to) const;
-    void prepare(const std::vector<located_frame>& frames);
+    void decode(const located_frame& frame,
+                std::vector<std::uint8_t>& bytes,
+                decoded_frame& to) const;
+    void prepare(std::vector<located_frame>& frames);
+    void leave_output();
     void find_fitting(const located_frame& frame);
     frame_check check(const located_frame& frame);
     void take(const located_frame& frame, frame_check result);
@@ -191,9 +219,16 @@ private:
     frame_tracker d_tracker;
     // Frames to be pulled: d_frames[d_pulled … d_found − 1]. The memory of other frames
     // is reused.
-    std::vector<ccsds_frame> d_frames;
+    std::vector<found_frame> d_frames;
     std::size_t d_pulled = 0, d_found = 0;
-    bool d_judged = false; // whether d_fitting was searched for
+    // Slot s is the memory in the output for frame d_frames[s]. Frames decoded in advance
+    // are stored in slots that no other frame has used since set_output(). A found frame
+    // keeps slot s only if its index in d_frames is at most s. The caller copies frames
+    // to the slots of their indices in ascending order. It therefore overwrites a slot
+    // only with the frame that keeps it or after that frame was pulled.
+    std::uint8_t* d_output = nullptr;
+    std::size_t d_slots = 0, d_used_slots = 0; // numbers of slots
+    bool d_judged = false;                     // whether d_fitting was searched for
     std::string d_fitting; // parameters that would decode the frames; "" if unknown
 };
 
@@ -207,52 +242,69 @@ telemetry_receiver::signs_of(const std::vector<std::uint8_t>& sequence)
     return signs;
 }
 
-// Reads the received bytes after the marker.
-void telemetry_receiver::read(const located_frame& frame,
-                              std::vector<std::uint8_t>& to) const
-{
-    to.resize(d_sequence.size());
-    d_bits.read_bits(d_orientations[frame.orientation],
-                     frame.position + d_format.marker.bits,
-                     to.size(),
-                     to.data());
-}
-
 // Decodes a frame. Several threads call this function at the same time.
-void telemetry_receiver::decode(const located_frame& frame, decoded_frame& to) const
+void telemetry_receiver::decode(const located_frame& frame,
+                                std::vector<std::uint8_t>& bytes,
+                                decoded_frame& to) const
 {
     to.place = frame;
-    read(frame, to.bytes);
-    randomise(to.bytes.data(),
-              d_sequence.data(),
-              to.bytes.size(),
-              frame.inverted ? std::uint8_t(0xff) : std::uint8_t(0));
+    bytes.resize(d_sequence.size());
+    d_bits.read_bits(d_orientations[frame.orientation],
+                     frame.position + d_format.marker.bits,
+                     d_sequence,
+                     frame.inverted ? std::uint8_t(0xff) : std::uint8_t(0),
+                     bytes.data());
     if (!d_decoder) {
         return;
     }
-    to.corrected.resize(d_framing.interleaving);
-    d_decoder->decode(to.bytes.data(), to.corrected.data());
-    const auto [least, most] =
-        std::minmax_element(to.corrected.begin(), to.corrected.end());
+    d_decoder->decode(bytes.data(), to.corrected.data());
+    const auto [least, most] = std::minmax_element(
+        to.corrected.begin(), to.corrected.begin() + d_framing.interleaving);
     const bool cyclic = d_format.code->n() == 255;
     to.result = *least < 0            ? frame_check::bad
                 : *most > 0 && cyclic ? frame_check::corrected
                                       : frame_check::good;
 }
 
-// Decodes frames with several threads.
-void telemetry_receiver::prepare(const std::vector<located_frame>& frames)
+// Locates and decodes frames with several threads.
+void telemetry_receiver::prepare(std::vector<located_frame>& frames)
 {
     d_ahead.resize(std::max(d_ahead.size(), frames.size()));
     d_prepared = frames.size();
     d_next = 0;
+    const auto slot = std::max(d_used_slots, d_found);
+    d_used_slots = std::max(slot, std::min(slot + frames.size(), d_slots));
+    const auto in_slots = d_used_slots - slot;
     d_team(frames.size(),
-           frames.size() * d_sequence.size() / (part_of_thread / 2),
+           frames.size() * d_sequence.size() / (least_part),
            [&](std::size_t first, std::size_t count) {
+               std::vector<std::uint8_t> bytes;
                for (auto i = first; i < first + count; ++i) {
-                   decode(frames[i], d_ahead[i]);
+                   auto& to = d_ahead[i];
+                   frames[i] = d_tracker.expected_at(d_bits, frames[i].position);
+                   to.slot = nullptr;
+                   if (i < in_slots) {
+                       to.slot = d_output + (slot + i) * d_format.frame_bytes;
+                       decode(frames[i], bytes, to);
+                       std::copy_n(bytes.begin(), d_format.frame_bytes, to.slot);
+                   } else {
+                       decode(frames[i], to.bytes, to);
+                   }
                }
            });
+}
+
+// Copies frames that are not found yet from their slots, because the output may move
+// before the next call of push().
+void telemetry_receiver::leave_output()
+{
+    for (auto i = d_next; i < d_prepared; ++i) {
+        auto& frame = d_ahead[i];
+        if (const auto* const slot = std::exchange(frame.slot, nullptr)) {
+            frame.bytes.assign(slot, slot + d_format.frame_bytes);
+        }
+    }
+    d_slots = 0;
 }
 
 frame_check telemetry_receiver::check(const located_frame& frame)
@@ -266,7 +318,7 @@ frame_check telemetry_receiver::check(const located_frame& frame)
     if (d_next < d_prepared && same_place(d_ahead[d_next].place, frame)) {
         d_last = &d_ahead[d_next];
     } else {
-        decode(frame, d_single);
+        decode(frame, d_single.bytes, d_single);
         d_last = &d_single;
     }
     return d_last->result;
@@ -275,8 +327,11 @@ frame_check telemetry_receiver::check(const located_frame& frame)
 // Searches for parameters that decode the frame.
 void telemetry_receiver::find_fitting(const located_frame& frame)
 {
-    std::vector<std::uint8_t> sent;
-    read(frame, sent);
+    std::vector<std::uint8_t> sent(d_sequence.size());
+    d_bits.read_bits(d_orientations[frame.orientation],
+                     frame.position + d_format.marker.bits,
+                     sent.size(),
+                     sent.data());
     for (auto& byte : sent) {
         byte ^= frame.inverted ? 0xff : 0;
     }
@@ -289,9 +344,11 @@ void telemetry_receiver::take(const located_frame& frame, frame_check result)
     const bool good = result == frame_check::good ||
                       (result == frame_check::none && frame.marker_found);
     ++(good ? d_counts.frames : d_counts.failed);
+    const auto* const corrected = d_last->corrected.data();
+    const auto codewords = d_decoder ? d_framing.interleaving : 0;
     if (good) {
-        for (const auto symbols : d_last->corrected) {
-            d_counts.corrected += symbols;
+        for (unsigned i = 0; i < codewords; ++i) {
+            d_counts.corrected += corrected[i];
         }
     } else if (d_decoder && !d_judged && d_counts.frames == 0 &&
                d_counts.failed == enough_frames) {
@@ -304,7 +361,9 @@ void telemetry_receiver::take(const located_frame& frame, frame_check result)
     if (d_found == d_frames.size()) {
         d_frames.emplace_back();
     }
-    auto& found = d_frames[d_found++];
+    const auto index = d_found++;
+    auto& [found, slot] = d_frames[index];
+    slot = nullptr;
     if (d_format.ldpc) {
         found.soft.resize(d_format.sent_bits);
         d_bits.read_soft(d_orientations[frame.orientation],
@@ -318,9 +377,13 @@ void telemetry_receiver::take(const located_frame& frame, frame_check result)
             const int flip = signs[i] ^ polarity; // −1 changes the sign
             values[i] = std::int8_t((values[i] ^ flip) - flip);
         }
-    } else {
+    } else if (!d_last->slot) {
         std::swap(found.bytes, d_last->bytes);
         found.bytes.resize(d_format.frame_bytes);
+    } else if (d_last->slot >= d_output + index * d_format.frame_bytes) {
+        slot = d_last->slot;
+    } else {
+        found.bytes.assign(d_last->slot, d_last->slot + d_format.frame_bytes);
     }
     found.position = frame.position;
     found.end = frame.position + period();
@@ -329,7 +392,7 @@ void telemetry_receiver::take(const located_frame& frame, frame_check result)
     found.marker_correlation = std::abs(frame.correlation);
     found.inverted = frame.inverted;
     found.orientation = frame.orientation;
-    found.corrected = d_last->corrected;
+    found.corrected.assign(corrected, corrected + codewords);
 }
 
 std::string telemetry_receiver::verdict() const
@@ -393,7 +456,25 @@ std::size_t ccsds_frame_finder::piece() const { return d_receiver->piece(); }
 
 void ccsds_frame_finder::finish() { d_receiver->finish(); }
 
-bool ccsds_frame_finder::pull(ccsds_frame& frame) { return d_receiver->pull(frame); }
+bool ccsds_frame_finder::pull(ccsds_frame& frame)
+{
+    const std::uint8_t* items;
+    auto* const found = d_receiver->next(items);
+    if (found) {
+        std::swap(frame, *found);
+    }
+    return found;
+}
+
+const ccsds_frame* ccsds_frame_finder::next(const std::uint8_t*& items)
+{
+    return d_receiver->next(items);
+}
+
+void ccsds_frame_finder::set_output(std::uint8_t* to, std::size_t capacity)
+{
+    d_receiver->set_output(to, capacity);
+}
 
 std::uint64_t ccsds_frame_finder::needed() const { return d_receiver->needed(); }
 

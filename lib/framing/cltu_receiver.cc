@@ -129,14 +129,15 @@ public:
     }
     std::size_t piece() const override { return 8192; }
     void finish() override { run(true); }
-    bool pull(ccsds_frame& frame) override
+    ccsds_frame* next(const std::uint8_t*& items) override
     {
         if (d_found.empty()) {
-            return false;
+            return nullptr;
         }
-        frame = std::move(d_found.front());
+        d_next = std::move(d_found.front());
         d_found.pop_front();
-        return true;
+        items = d_next.bytes.data();
+        return &d_next;
     }
     std::uint64_t needed() const override { return d_cltu ? d_cltu->position : d_at; }
     void reset() override
@@ -206,6 +207,7 @@ private:
     std::vector<std::uint8_t> d_decoded;  // message of the current codeword
     std::vector<std::int8_t> d_soft;      // soft values of the codeword, for LDPC codes
     std::deque<ccsds_frame> d_found;
+    ccsds_frame d_next;       // result of next()
     unsigned d_undecoded = 0; // see enough_starts
     ccsds_counts d_counts;
 };

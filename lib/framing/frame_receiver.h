@@ -26,11 +26,12 @@ public:
     virtual unsigned search_errors() const = 0;
     virtual unsigned track_errors() const = 0;
 
+    virtual void set_output(std::uint8_t*, std::size_t) {}
     virtual void push(const std::uint8_t* bytes, std::size_t count) = 0;
     virtual void push(const std::int8_t* values, std::size_t count) = 0;
     virtual std::size_t piece() const = 0;
     virtual void finish() = 0;
-    virtual bool pull(ccsds_frame& frame) = 0;
+    virtual ccsds_frame* next(const std::uint8_t*& items) = 0;
     virtual std::uint64_t needed() const = 0;
     virtual void reset() = 0;
 

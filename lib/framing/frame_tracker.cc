@@ -51,6 +51,7 @@ void frame_tracker::restart()
     d_locked = false;
     d_at = d_end = d_wait = d_prepared_end = d_exact = d_spacing = d_other_period = 0;
     d_misses = d_bad = 0;
+    d_prepared.clear();
     d_checked.reset();
 }
 
@@ -82,7 +83,6 @@ located_frame frame_tracker::at(const received_bits& bits,
     return { position, orientation, c < 0, c, errors(c) <= d_tolerated.track };
 }
 
-// Returns the frame that is expected at a position while locked.
 located_frame frame_tracker::expected_at(const received_bits& bits,
                                          std::uint64_t position) const
 {
@@ -101,14 +101,28 @@ void frame_tracker::prepare(const received_bits& bits)
     }
     const auto count =
         std::min<std::uint64_t>((bits.end() - d_at) / d_period, d_options.ahead);
-    d_prepared.clear();
-    for (std::uint64_t i = 0; i < count; ++i) {
-        d_prepared.push_back(expected_at(bits, d_at + i * d_period));
-    }
     d_prepared_end = d_at + count * d_period;
+    d_prepared.resize(count > 1 ? count : 0);
     if (count > 1) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            d_prepared[i].position = d_at + i * d_period;
+        }
         d_prepare(d_prepared);
     }
+}
+
+// Returns the frame that is expected at d_at.
+located_frame frame_tracker::expected(const received_bits& bits)
+{
+    prepare(bits);
+    if (d_prepared.empty()) {
+        return expected_at(bits, d_at);
+    }
+    auto frame = *(d_prepared.end() - (d_prepared_end - d_at) / d_period);
+    if (!frame.marker_found) {
+        frame.inverted = d_last.inverted; // of the last frame before this one
+    }
+    return frame;
 }
 
 // Returns the first marker with a tolerated number of errors whose position is at least
@@ -365,8 +379,7 @@ bool frame_tracker::track(const received_bits& bits, bool ended)
         d_at = std::max(bits.begin(), d_last.position + 1);
         return true;
     }
-    prepare(bits);
-    const auto expected = expected_at(bits, d_at);
+    const auto expected = this->expected(bits);
     const auto result = judge(bits, ended, expected);
     if (result == judgement::wait) {
         return false;

@@ -73,10 +73,11 @@ public:
     };
     //! Decodes a frame whose bits are all available.
     using check_function = std::function<frame_check(const located_frame&)>;
-    //! Receives the next expected frames, in order, whose bits are all available. The
-    //! function may decode these frames together, in advance of check_function. It is not
-    //! called for a single frame.
-    using prepare_function = std::function<void(const std::vector<located_frame>&)>;
+    //! Receives the positions of the next expected frames, in order, whose bits are all
+    //! available. The function replaces each by expected_at(), and may decode these
+    //! frames together, in advance of check_function. It is not called for a single
+    //! frame.
+    using prepare_function = std::function<void(std::vector<located_frame>&)>;
     //! Receives the frame of the last call of check_function. The result is good, bad or
     //! none.
     using take_function = std::function<void(const located_frame&, frame_check)>;
@@ -95,6 +96,9 @@ public:
     //! Returns the position of the first bit that is still needed.
     std::uint64_t needed() const;
     void restart();
+    //! Returns the frame that is expected at a position while locked. Threads of
+    //! prepare_function may call this at the same time.
+    located_frame expected_at(const received_bits& bits, std::uint64_t position) const;
 
     bool locked() const { return d_locked; }
     const marker_tolerance& tolerated() const { return d_tolerated; }
@@ -116,7 +120,7 @@ private:
     next(const received_bits& bits, std::uint64_t from, std::uint64_t end) const;
     located_frame
     at(const received_bits& bits, std::uint64_t position, unsigned orientation) const;
-    located_frame expected_at(const received_bits& bits, std::uint64_t position) const;
+    located_frame expected(const received_bits& bits);
     void prepare(const received_bits& bits);
     unsigned errors(double correlation) const;
     bool confirmed(const received_bits& bits, const located_frame& frame) const;
@@ -139,7 +143,8 @@ private:
     std::uint64_t d_end = 0;  // end of the last frame that was output
     std::uint64_t d_wait = 0; // run() needs all bits before this position to continue
     located_frame d_last;     // the last frame, while locked
-    // Frames passed to d_prepare, and the end of the last of these frames.
+    // Frames that d_prepare has located, and the end of the last frame that needs no
+    // further call of prepare().
     std::vector<located_frame> d_prepared;
     std::uint64_t d_prepared_end = 0;
     unsigned d_misses = 0; // number of successive frames without a marker

@@ -3,6 +3,7 @@
 
 /* Storage of received bits and soft values, and their orientations. */
 
+#include "common/cpu_variant.h"
 #include "common/refuse.h"
 #include "marker_search.h"
 #include "received_bits.h"
@@ -30,8 +31,16 @@ std::vector<orientation> orientations_of(const std::string& constellation)
     return all;
 }
 
-received_bits::received_bits(bool soft, unsigned positive_bit, bool differential)
-    : d_has_soft(soft),
+received_bits::received_bits(bool soft,
+                             unsigned positive_bit,
+                             bool differential,
+                             const std::string& variant)
+    : d_kernels([&]() -> const randomiser_kernels& {
+          static const compiled_variants<randomiser_kernels> variants =
+              GPUFEC_VARIANTS(randomiser);
+          return variants.of(variant);
+      }()),
+      d_has_soft(soft),
       d_differential(differential),
       d_positive_mask(positive_bit ? 0xff : 0),
       d_positive_bit(positive_bit)
@@ -42,6 +51,7 @@ void received_bits::clear()
 {
     d_bytes.clear();
     d_soft.clear();
+    d_borrowed_bytes = 0;
     d_begin = d_count = 0;
     d_level = false;
 }
@@ -71,13 +81,28 @@ void received_bits::append_bit(bool bit)
 
 void received_bits::push(const std::uint8_t* bytes, std::size_t count)
 {
-    const auto old = d_bytes.size();
-    d_bytes.insert(d_bytes.end(), bytes, bytes + count);
-    append_bytes(old);
+    copy_borrowed(0);
+    d_borrowed = bytes;
+    d_borrowed_bytes = count;
+    if (d_differential) {
+        const auto old = d_bytes.size();
+        copy_borrowed(0);
+        append_bytes(old);
+    } else {
+        d_count += 8 * count;
+    }
+}
+
+// Copies the borrowed bytes from index `first` on to d_bytes.
+void received_bits::copy_borrowed(std::size_t first)
+{
+    d_bytes.insert(d_bytes.end(), d_borrowed + first, d_borrowed + d_borrowed_bytes);
+    d_borrowed_bytes = 0;
 }
 
 void received_bits::push(const std::int8_t* values, std::size_t count)
 {
+    copy_borrowed(0);
     if (d_has_soft) {
         const auto old = d_soft.size();
         d_soft.resize(old + count);
@@ -108,11 +133,20 @@ void received_bits::push(const std::int8_t* values, std::size_t count)
 
 void received_bits::discard(std::uint64_t position)
 {
-    // Moves the remaining bits only when more bits are discarded than remain, so that
-    // each bit is moved about once on average.
     const auto before =
         std::min<std::uint64_t>(position - std::min(position, d_begin), d_count);
     const auto n = std::size_t(before) / unit * unit;
+    if (d_borrowed_bytes > 0 && n / 8 >= d_bytes.size()) {
+        const auto first = n / 8 - d_bytes.size();
+        d_bytes.clear();
+        copy_borrowed(first);
+        d_begin += n;
+        d_count -= n;
+        return;
+    }
+    copy_borrowed(0);
+    // Moves the remaining bits only when more bits are discarded than remain, so that
+    // each bit is moved about once on average.
     if (n < d_count - n || n == 0) {
         return;
     }
@@ -124,16 +158,43 @@ void received_bits::discard(std::uint64_t position)
     d_count -= n;
 }
 
+// Returns a stored byte, or 0 after the last one.
+std::uint8_t received_bits::byte(std::size_t index) const
+{
+    const auto* const found = contiguous(index, 1);
+    return found ? *found : 0;
+}
+
+// Returns where `count` bytes from index `first` on are stored, or null if they are not
+// stored in one place.
+const std::uint8_t* received_bits::contiguous(std::size_t first, std::size_t count) const
+{
+    const auto own = d_bytes.size(), end = first + count;
+    return end <= own                                      ? d_bytes.data() + first
+           : first >= own && end <= own + d_borrowed_bytes ? d_borrowed + (first - own)
+                                                           : nullptr;
+}
+
 void received_bits::read_bytes(const orientation& o,
                                std::uint64_t position,
                                std::size_t count,
                                std::uint8_t* to) const
 {
     const auto first = std::size_t(position - d_begin) / 8;
-    const auto have = std::min(count, d_bytes.size() - std::min(first, d_bytes.size()));
-    if (have > 0) {
-        std::memcpy(to, d_bytes.data() + first, have);
-    }
+    std::size_t have = 0;
+    const auto append =
+        [&](const std::uint8_t* from, std::size_t begin, std::size_t end) {
+            // `begin` and `end` are the indices of the bytes at `from`.
+            const auto at = first + have;
+            if (at >= begin && at < end) {
+                const auto n = std::min(count - have, end - at);
+                std::copy_n(from + (at - begin), n, to + have);
+                have += n;
+            }
+        };
+    const auto own = d_bytes.size();
+    append(d_bytes.data(), 0, own);
+    append(d_borrowed, own, own + d_borrowed_bytes);
     std::fill(to + have, to + count, 0);
     if (o.trivial() || count == 0) {
         return;
@@ -144,9 +205,8 @@ void received_bits::read_bytes(const orientation& o,
         }
     } else if (o.swapped) {
         // A pair of bits may extend over two bytes.
-        unsigned before = first > 0 ? d_bytes[first - 1] : 0;
-        const unsigned after =
-            first + count < d_bytes.size() ? d_bytes[first + count] : 0;
+        unsigned before = first > 0 ? byte(first - 1) : 0;
+        const unsigned after = byte(first + count);
         for (std::size_t i = 0; i < count; ++i) {
             const unsigned here = to[i], next = i + 1 < count ? to[i + 1] : after;
             to[i] = std::uint8_t(((before << 7 | here >> 1) & even) |
@@ -173,18 +233,27 @@ void received_bits::read_bits(const orientation& o,
     std::uint8_t last;
     read_bytes(o, position - shift, count, to);
     read_bytes(o, position - shift + 8 * count, 1, &last);
-    std::size_t i = 0;
-    for (; i + 8 < count; i += 8) {
-        std::uint64_t word;
-        std::memcpy(&word, to + i, 8);
-        word = __builtin_bswap64(word) << shift | to[i + 8] >> (8 - shift);
-        word = __builtin_bswap64(word);
-        std::memcpy(to + i, &word, 8);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto next = i + 1 < count ? to[i + 1] : last;
+        to[i] = std::uint8_t(to[i] << shift | next >> (8 - shift));
     }
-    for (; i + 1 < count; ++i) {
-        to[i] = std::uint8_t(to[i] << shift | to[i + 1] >> (8 - shift));
+}
+
+void received_bits::read_bits(const orientation& o,
+                              std::uint64_t position,
+                              const std::vector<std::uint8_t>& sequence,
+                              std::uint8_t mask,
+                              std::uint8_t* to) const
+{
+    const auto count = sequence.size(), first = std::size_t(position - d_begin) / 8;
+    const auto* from = o.trivial() ? contiguous(first, count + 1) : nullptr;
+    std::vector<std::uint8_t> copied;
+    if (!from) {
+        copied.resize(count + 1);
+        read_bytes(o, position - position % 8, copied.size(), copied.data());
+        from = copied.data();
     }
-    to[i] = std::uint8_t(to[i] << shift | last >> (8 - shift));
+    d_kernels.copy(from, position % 8, count, sequence.data(), mask, to);
 }
 
 void received_bits::read_soft(const orientation& o,

@@ -6,6 +6,7 @@
 #ifndef INCLUDED_GPUFEC_FRAMING_RECEIVED_BITS_H
 #define INCLUDED_GPUFEC_FRAMING_RECEIVED_BITS_H
 
+#include "randomiser_kernels.h"
 #include "sync_marker.h"
 #include <cstddef>
 #include <cstdint>
@@ -49,13 +50,19 @@ public:
     //! \param positive_bit the bit, 0 or 1, that a positive soft value means
     //! \param differential whether the bits are differentially encoded: a 1 is sent as a
     //!     change of the level, and a 0 as an unchanged level
-    received_bits(bool soft, unsigned positive_bit, bool differential);
+    //! \param variant instruction set, as in cpu_variant()
+    received_bits(bool soft,
+                  unsigned positive_bit,
+                  bool differential,
+                  const std::string& variant = "");
 
-    //! Appends packed bits. The stream must have no soft values.
+    //! Appends packed bits. The stream must have no soft values. The bytes are borrowed:
+    //! they must stay valid until the next call of push(), discard() or clear().
     void push(const std::uint8_t* bytes, std::size_t count);
     //! Appends soft values; −128 counts as −127.
     void push(const std::int8_t* values, std::size_t count);
-    //! Discards bits before \p position; some of these bits may remain available.
+    //! Discards bits before \p position; some of these bits may remain available. Copies
+    //! the other borrowed bits.
     void discard(std::uint64_t position);
     void clear();
 
@@ -73,6 +80,12 @@ public:
     void read_bits(const orientation& o,
                    std::uint64_t position,
                    std::size_t count,
+                   std::uint8_t* to) const;
+    //! Copies bits as read_bits() does, and XORs their bytes with a sequence and a mask.
+    void read_bits(const orientation& o,
+                   std::uint64_t position,
+                   const std::vector<std::uint8_t>& sequence,
+                   std::uint8_t mask,
                    std::uint8_t* to) const;
     //! Copies soft values in an orientation; values of complemented bits change their
     //! sign.
@@ -95,11 +108,17 @@ public:
 private:
     void append_bit(bool bit);
     void append_bytes(std::size_t first);
+    void copy_borrowed(std::size_t first);
+    std::uint8_t byte(std::size_t index) const;
+    const std::uint8_t* contiguous(std::size_t first, std::size_t count) const;
 
+    const randomiser_kernels& d_kernels;
     const bool d_has_soft, d_differential;
     const std::uint8_t d_positive_mask; // XORed with packed sign bits
     const unsigned d_positive_bit;
-    std::vector<std::uint8_t> d_bytes; // packed bits from d_begin on
+    std::vector<std::uint8_t> d_bytes;        // packed bits from d_begin on
+    const std::uint8_t* d_borrowed = nullptr; // further packed bits, after d_bytes
+    std::size_t d_borrowed_bytes = 0;
     std::vector<std::int8_t> d_soft;
     std::uint64_t d_begin = 0; // a multiple of unit
     std::size_t d_count = 0;   // number of bits

@@ -218,6 +218,23 @@ public:
     void finish();
     //! Moves the next frame to \p frame. Returns whether there was one.
     bool pull(ccsds_frame& frame);
+    /*!
+     * \brief Returns the next frame without moving it, or null if there is none.
+     *
+     * The frame is valid until the next call of push(), finish() or reset().
+     * \param items receives where the bytes or soft values of the frame are: in the frame
+     *        or in the memory of set_output(). In the latter case the frame's own
+     *        \c bytes are undefined
+     */
+    const ccsds_frame* next(const std::uint8_t*& items);
+    /*!
+     * \brief Sets memory in which the next call of push() may store bytes of frames.
+     *
+     * The caller pulls the frames of that call by next() and copies them to \p to, one
+     * after the other, as many as fit. The bytes of a frame may already be at this place,
+     * and are never before it. All earlier frames must have been pulled.
+     */
+    void set_output(std::uint8_t* to, std::size_t capacity);
     //! Returns the index in the input of the first bit that later frames may contain.
     std::uint64_t needed() const;
     //! Begins a new stream.

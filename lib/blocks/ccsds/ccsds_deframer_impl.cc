@@ -85,6 +85,7 @@ ccsds_deframer_impl::ccsds_deframer_impl(const ccsds_framing& framing,
       d_ber_key(pmt::mp("viterbi_ber")),
       d_lock_key(pmt::mp("viterbi_lock")),
       d_error_rate_key(pmt::mp("error_rate")),
+      d_threads(threads > 1 && format == input_format::packed),
       d_telecommand(find_ccsds_telecommand_code(framing.code)),
       d_finder(framing, format != input_format::packed, "", threads),
       d_emitter(*this, d_tags, length_tag, tags),
@@ -104,6 +105,20 @@ void ccsds_deframer_impl::begin_stream()
     d_finished = d_told_locked = d_told_verdict = false;
     d_told = {};
     publish_state();
+}
+
+// Requests larger rings if several threads decode and the user has set no buffer sizes,
+// so that each thread gets a long part of the input. The scheduler makes the input's ring
+// large enough for twice the input of an output multiple.
+bool ccsds_deframer_impl::check_topology(int, int)
+{
+    if (d_threads && !output_multiple_set() && max_output_buffer(0) <= 0) {
+        const auto frames = 8 * d_finder.piece() / d_finder.period();
+        set_output_multiple(
+            int(std::max<std::size_t>(frames, 1) * d_finder.frame_items()));
+        set_min_output_buffer(std::max(min_output_buffer(0), 4l * output_multiple()));
+    }
+    return true;
 }
 
 void ccsds_deframer_impl::forecast(int, gr_vector_int& ninput_items_required)
@@ -128,11 +143,17 @@ int ccsds_deframer_impl::general_work(int noutput_items,
 
     std::size_t taken = 0;
     while (d_emitter.empty()) {
-        if (d_finder.pull(d_frame)) {
-            emit(d_frame);
+        const std::uint8_t* items;
+        if (const auto* const frame = d_finder.next(items)) {
+            emit(*frame, items);
         } else if (taken < available) {
-            // Input is pushed in short pieces, so that few frames wait for output space.
-            const auto n = std::min(available - taken, d_finder.piece());
+            // Input is pushed in pieces, so that few frames wait for output space.
+            const auto frames = d_emitter.space() / d_finder.frame_items();
+            const auto n = std::min({ available - taken,
+                                      d_finder.piece(),
+                                      std::max<std::size_t>(frames, 1) *
+                                          d_finder.period() / d_bits_per_input });
+            d_finder.set_output(d_emitter.end(), d_emitter.space());
             push(in + taken * d_item_size, n);
             taken += n;
             publish_state();
@@ -180,11 +201,11 @@ void ccsds_deframer_impl::push(const void* in, std::size_t count)
 }
 
 // Appends a frame and its tags to the output.
-void ccsds_deframer_impl::emit(const ccsds_frame& frame)
+void ccsds_deframer_impl::emit(const ccsds_frame& frame, const std::uint8_t* items)
 {
     const bool soft = d_finder.soft_output();
     const auto first = d_emitter.next_item();
-    const auto items = soft ? frame.soft.size() : frame.bytes.size();
+    const auto count = d_telecommand ? frame.bytes.size() : d_finder.frame_items();
     const auto data = frame.position + d_finder.marker_bits();
     const auto end = frame.end;
     d_input_tags.release(
@@ -202,15 +223,12 @@ void ccsds_deframer_impl::emit(const ccsds_frame& frame)
                     : after / d_finder.period() * d_finder.frame_items() +
                           std::min<std::uint64_t>(after % d_finder.period() / 8,
                                                   d_finder.frame_items() - 1);
-            tag.offset = first + std::min<std::uint64_t>(item, items - 1);
+            tag.offset = first + std::min<std::uint64_t>(item, count - 1);
             d_tags.hold(std::move(tag));
         });
     const bool needed = d_emitter.has_status_tag(frame.good) || d_emitter.sends_pdus();
-    const auto* const bytes =
-        soft ? reinterpret_cast<const std::uint8_t*>(frame.soft.data())
-             : frame.bytes.data();
     d_emitter.append(
-        bytes, items, needed ? d_state.of(frame) : pmt::pmt_t(), frame.good, !soft);
+        items, count, needed ? d_state.of(frame) : pmt::pmt_t(), frame.good, !soft);
 }
 
 // Reads the channel error rate from a tag of the Viterbi decoder.

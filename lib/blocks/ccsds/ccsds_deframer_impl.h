@@ -32,6 +32,7 @@ public:
                         const std::string& length_tag,
                         unsigned threads);
 
+    bool check_topology(int, int) override;
     void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
     int general_work(int noutput_items,
                      gr_vector_int& ninput_items,
@@ -57,7 +58,7 @@ private:
     ccsds_counts counts() const;
     void begin_stream() override;
     void push(const void* in, std::size_t count);
-    void emit(const ccsds_frame& frame);
+    void emit(const ccsds_frame& frame, const std::uint8_t* items);
     void on_passed(const held_tag& tag);
     void publish_state();
     void tell(const char* event, const std::string& text = "");
@@ -68,11 +69,11 @@ private:
     const unsigned d_bits_per_input; // bits or soft values per input item
     const pmt::pmt_t d_status_port, d_ber_key, d_lock_key, d_error_rate_key;
 
+    const bool d_threads;     // whether several threads decode packed bits
     const bool d_telecommand; // whether the block receives CLTUs instead of telemetry
     ccsds_frame_finder d_finder;
     frame_emitter d_emitter;
     frame_state d_state;
-    ccsds_frame d_frame; // a member, so that its memory is reused
     std::vector<std::int8_t> d_soft;
 
     bool d_finished = false;

@@ -75,10 +75,15 @@ public:
     //! Returns whether a block subscribes to the PDUs.
     bool sends_pdus() const { return d_sends_pdus; }
 
+    //! Returns where the next frame will be written, if all items have been emitted.
+    std::uint8_t* end() const { return d_out + d_given; }
+    //! Returns the number of items that can still be emitted in this call.
+    std::size_t space() const { return d_capacity - d_given; }
+
     /*!
      * \brief Emits a frame. Stores the items for which the output buffer has no space.
      * All earlier items must have been emitted.
-     * \param items the frame's items, one byte each
+     * \param items the frame's items, one byte each, which may already be at end()
      * \param count number of items
      * \param state value of the tag ccsds_frame and metadata of the PDU; not used unless
      *        has_status_tag() or sends_pdus() returns true
@@ -105,8 +110,10 @@ public:
             d_tag.value = state;
             d_tags.hold(d_tag);
         }
-        const auto n = std::min(count, d_capacity - d_given);
-        std::copy_n(items, n, d_out + d_given);
+        const auto n = std::min(count, space());
+        if (items != end()) {
+            std::copy_n(items, n, end());
+        }
         d_given += n;
         d_before += d_items.size() + n;
         d_items.assign(items + n, items + count);

@@ -250,6 +250,34 @@ TEST(ReceivedBits, DiscardedBits_DoNotMoveTheRemainingBits)
     }
 }
 
+// Each pushed piece is memory that is freed after its bits have been discarded.
+TEST(ReceivedBits, BorrowedPieces_ReadAsOneStream)
+{
+    const auto all = random_bytes(6000, 41);
+    received_bits whole(false, 1, false), pieces(false, 1, false);
+    whole.push(all.data(), all.size());
+    std::size_t pushed = 0;
+    for (std::size_t n = 1; pushed < all.size(); n = 1 + n * 7 % 611) {
+        const bytes piece(all.begin() + pushed,
+                          all.begin() + std::min(pushed + n, all.size()));
+        pieces.push(piece.data(), piece.size());
+        pushed += piece.size();
+        ASSERT_EQ(8 * pushed, pieces.end());
+        for (const auto& o : orientations_of("oqpsk")) {
+            // In an orientation, the first and last bits may depend on their neighbours.
+            for (auto at = pieces.begin() + 8; at + 16 <= pieces.end();
+                 at += 1 + at % 97) {
+                const auto count = std::size_t(pieces.end() - at) / 8 - 1;
+                bytes expected(count), read(count);
+                whole.read_bits(o, at, count, expected.data());
+                pieces.read_bits(o, at, count, read.data());
+                ASSERT_EQ(expected, read) << "from bit " << at << " of " << pieces.end();
+            }
+        }
+        pieces.discard(8 * pushed - std::min<std::size_t>(8 * pushed, 1700));
+    }
+}
+
 TEST(ReceivedBits, DifferentialBitsInSeveralPushes_AreDecoded)
 {
     const auto sent = random_bytes(256, 31);
