@@ -276,7 +276,7 @@ TEST_P(viterbi_cuda, RandomNoise_EqualsReference)
     }
 }
 
-TEST(viterbi_cuda_batch, InputOnDevice_HasUpToEightTimesTheHostBatch)
+TEST(viterbi_cuda_batch, InputOnDevice_HasUpToTwelveTimesTheHostBatch)
 {
     const auto found = find_cuda_devices();
     if (found.devices.empty()) {
@@ -287,10 +287,10 @@ TEST(viterbi_cuda_batch, InputOnDevice_HasUpToEightTimesTheHostBatch)
     const auto host = traits::cuda_batch(setup, run, 0);
     run.input_on_device = true;
     const auto device = traits::cuda_batch(setup, run, 0);
-    // A multiprocessor has two thread blocks of 256 parallel blocks each.
-    const std::size_t large = 512 * std::size_t(found.devices[0].multiprocessors);
-    EXPECT_GE(device, std::min(8 * host, std::max(host, large)) / 64 * 64);
-    EXPECT_LE(device, 8 * host);
+    // A multiprocessor has 12 warps. Each thread decodes two parallel blocks.
+    const std::size_t large = 12 * 64 * std::size_t(found.devices[0].multiprocessors);
+    EXPECT_GE(device, std::min(12 * host, std::max(host, large)) / 64 * 64);
+    EXPECT_LE(device, 12 * host);
 }
 
 // Decoders of different codes launch the same kernels with different amounts of shared
