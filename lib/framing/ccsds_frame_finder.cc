@@ -45,6 +45,7 @@ public:
           d_piece(d_threads > 1
                       ? std::min(d_threads, max_parts) * part_of_thread * (soft ? 8 : 1)
                       : small_piece),
+          d_chunk(std::max<std::size_t>(8 * chunk_bytes / d_format.sent_bits, 1)),
           d_team(d_threads),
           d_bits(soft && !framing.differential,
                  framing.positive_bit,
@@ -61,7 +62,10 @@ public:
                 d_threads > 1
                     ? unsigned(d_piece * (soft ? 1 : 8) / d_format.sent_bits + 1)
                     : 1 },
-              [this](std::vector<located_frame>& frames) { prepare(frames); },
+              [this](const located_frame& first, std::size_t n) { prepare(first, n); },
+              [this](std::size_t index) -> const located_frame& {
+                  return ahead(index).place;
+              },
               [this](const located_frame& f) { return check(f); },
               [this](const located_frame& f, frame_check result) { take(f, result); },
               d_counts,
@@ -147,14 +151,13 @@ private:
     // parameters are tried.
     static constexpr unsigned enough_frames = 8;
 
-    // Number of bytes in the frames that one thread decodes at a time, if that many have
-    // been received. Decoding this many bytes takes much longer than waking the thread.
+    // Number of bytes in a piece of the input for each thread. Decoding this many bytes
+    // takes much longer than waking a thread.
     static constexpr std::size_t part_of_thread = 128u << 10;
-    // With more threads, each thread decodes fewer bytes at a time.
+    // Number of threads whose parts a piece contains. More threads share them.
     static constexpr unsigned max_parts = 16;
-    // A thread is woken to decode this many bytes or more, so that waking it does not
-    // take longer than decoding them.
-    static constexpr std::size_t least_part = 16u << 10;
+    // Number of bytes in the frames that a thread decodes at a time.
+    static constexpr std::size_t chunk_bytes = 16u << 10;
     // Number of items that one thread processes at a time.
     static constexpr std::size_t small_piece = 32u << 10;
 
@@ -185,13 +188,16 @@ private:
     void run(bool ended)
     {
         d_tracker.run(d_bits, ended);
+        wait_all();
         d_bits.discard(d_tracker.needed());
     }
     static std::vector<std::int8_t> signs_of(const std::vector<std::uint8_t>& sequence);
     void decode(const located_frame& frame,
                 std::vector<std::uint8_t>& bytes,
                 decoded_frame& to) const;
-    void prepare(std::vector<located_frame>& frames);
+    void prepare(const located_frame& first, std::size_t count);
+    decoded_frame& ahead(std::size_t index);
+    void wait_all();
     void leave_output();
     void find_fitting(const located_frame& frame);
     frame_check check(const located_frame& frame);
@@ -205,6 +211,7 @@ private:
                                             // and 1 elsewhere
     const unsigned d_threads;
     const std::size_t d_piece;
+    const std::size_t d_chunk; // number of frames that a thread decodes at a time
     thread_team d_team;
     // The first d_prepared elements of d_ahead are frames decoded in advance; d_next is
     // the index of the next one. Other frames are decoded to d_single. d_last points to
@@ -266,32 +273,49 @@ void telemetry_receiver::decode(const located_frame& frame,
                                       : frame_check::good;
 }
 
-// Locates and decodes frames with several threads.
-void telemetry_receiver::prepare(std::vector<located_frame>& frames)
+// Begins to locate and decode frames with several threads.
+void telemetry_receiver::prepare(const located_frame& first, std::size_t count)
 {
-    d_ahead.resize(std::max(d_ahead.size(), frames.size()));
-    d_prepared = frames.size();
+    wait_all();
+    d_ahead.resize(std::max(d_ahead.size(), count));
+    d_prepared = count;
     d_next = 0;
     const auto slot = std::max(d_used_slots, d_found);
-    d_used_slots = std::max(slot, std::min(slot + frames.size(), d_slots));
+    d_used_slots = std::max(slot, std::min(slot + count, d_slots));
     const auto in_slots = d_used_slots - slot;
-    d_team(frames.size(),
-           frames.size() * d_sequence.size() / (least_part),
-           [&](std::size_t first, std::size_t count) {
-               std::vector<std::uint8_t> bytes;
-               for (auto i = first; i < first + count; ++i) {
-                   auto& to = d_ahead[i];
-                   frames[i] = d_tracker.expected_at(d_bits, frames[i].position);
-                   to.slot = nullptr;
-                   if (i < in_slots) {
-                       to.slot = d_output + (slot + i) * d_format.frame_bytes;
-                       decode(frames[i], bytes, to);
-                       std::copy_n(bytes.begin(), d_format.frame_bytes, to.slot);
-                   } else {
-                       decode(frames[i], to.bytes, to);
-                   }
-               }
-           });
+    d_team.begin((count + d_chunk - 1) / d_chunk, [=](std::size_t chunk) {
+        std::vector<std::uint8_t> bytes;
+        auto expected = first;
+        const auto end = std::min((chunk + 1) * d_chunk, count);
+        for (auto i = chunk * d_chunk; i < end; ++i) {
+            auto& to = d_ahead[i];
+            to.slot = nullptr;
+            expected.position = first.position + i * period();
+            const auto frame = d_tracker.located(d_bits, expected);
+            if (i < in_slots) {
+                to.slot = d_output + (slot + i) * d_format.frame_bytes;
+                decode(frame, bytes, to);
+                std::copy_n(bytes.begin(), d_format.frame_bytes, to.slot);
+            } else {
+                decode(frame, to.bytes, to);
+            }
+        }
+    });
+}
+
+// Returns a frame that was passed to prepare(), after it has been decoded.
+telemetry_receiver::decoded_frame& telemetry_receiver::ahead(std::size_t index)
+{
+    d_team.wait(index / d_chunk);
+    return d_ahead[index];
+}
+
+// Waits until all frames that were passed to prepare() are decoded.
+void telemetry_receiver::wait_all()
+{
+    for (std::size_t i = 0; i < d_prepared; i += d_chunk) {
+        ahead(i);
+    }
 }
 
 // Copies frames that are not found yet from their slots, because the output may move
@@ -312,10 +336,10 @@ frame_check telemetry_receiver::check(const located_frame& frame)
     if (d_format.ldpc) {
         return frame_check::none;
     }
-    while (d_next < d_prepared && d_ahead[d_next].place.position < frame.position) {
+    while (d_next < d_prepared && ahead(d_next).place.position < frame.position) {
         ++d_next;
     }
-    if (d_next < d_prepared && same_place(d_ahead[d_next].place, frame)) {
+    if (d_next < d_prepared && same_place(ahead(d_next).place, frame)) {
         d_last = &d_ahead[d_next];
     } else {
         decode(frame, d_single.bytes, d_single);

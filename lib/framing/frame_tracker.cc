@@ -27,6 +27,7 @@ unsigned wrong_signs(unsigned bits)
 
 frame_tracker::frame_tracker(const options& options,
                              prepare_function prepare,
+                             prepared_function prepared,
                              check_function check,
                              take_function take,
                              ccsds_counts& counts,
@@ -40,6 +41,7 @@ frame_tracker::frame_tracker(const options& options,
       d_hard_search(options.marker, d_tolerated.search, variant),
       d_soft_search(options.marker, wrong_signs(options.marker.bits), variant),
       d_prepare(std::move(prepare)),
+      d_located(std::move(prepared)),
       d_check(std::move(check)),
       d_take(std::move(take)),
       d_counts(counts)
@@ -51,7 +53,7 @@ void frame_tracker::restart()
     d_locked = false;
     d_at = d_end = d_wait = d_prepared_end = d_exact = d_spacing = d_other_period = 0;
     d_misses = d_bad = 0;
-    d_prepared.clear();
+    d_prepared = 0;
     d_checked.reset();
 }
 
@@ -83,14 +85,14 @@ located_frame frame_tracker::at(const received_bits& bits,
     return { position, orientation, c < 0, c, errors(c) <= d_tolerated.track };
 }
 
-located_frame frame_tracker::expected_at(const received_bits& bits,
-                                         std::uint64_t position) const
+located_frame frame_tracker::located(const received_bits& bits,
+                                     const located_frame& expected) const
 {
-    auto expected = at(bits, position, d_last.orientation);
-    if (!expected.marker_found) {
-        expected.inverted = d_last.inverted;
+    auto found = at(bits, expected.position, expected.orientation);
+    if (!found.marker_found) {
+        found.inverted = expected.inverted;
     }
-    return expected;
+    return found;
 }
 
 // Passes the available frames to d_prepare, except those passed in earlier calls.
@@ -101,24 +103,29 @@ void frame_tracker::prepare(const received_bits& bits)
     }
     const auto count =
         std::min<std::uint64_t>((bits.end() - d_at) / d_period, d_options.ahead);
+    d_prepared = count > 1 ? count : 0;
     d_prepared_end = d_at + count * d_period;
-    d_prepared.resize(count > 1 ? count : 0);
     if (count > 1) {
-        for (std::uint64_t i = 0; i < count; ++i) {
-            d_prepared[i].position = d_at + i * d_period;
-        }
-        d_prepare(d_prepared);
+        d_prepare(expected_place(), count);
     }
+}
+
+// Returns the frame at d_at as far as it is known before its marker is located.
+located_frame frame_tracker::expected_place() const
+{
+    auto frame = d_last;
+    frame.position = d_at;
+    return frame;
 }
 
 // Returns the frame that is expected at d_at.
 located_frame frame_tracker::expected(const received_bits& bits)
 {
     prepare(bits);
-    if (d_prepared.empty()) {
-        return expected_at(bits, d_at);
+    if (d_prepared == 0) {
+        return located(bits, expected_place());
     }
-    auto frame = *(d_prepared.end() - (d_prepared_end - d_at) / d_period);
+    auto frame = d_located(d_prepared - (d_prepared_end - d_at) / d_period);
     if (!frame.marker_found) {
         frame.inverted = d_last.inverted; // of the last frame before this one
     }

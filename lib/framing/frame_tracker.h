@@ -73,11 +73,13 @@ public:
     };
     //! Decodes a frame whose bits are all available.
     using check_function = std::function<frame_check(const located_frame&)>;
-    //! Receives the positions of the next expected frames, in order, whose bits are all
-    //! available. The function replaces each by expected_at(), and may decode these
-    //! frames together, in advance of check_function. It is not called for a single
-    //! frame.
-    using prepare_function = std::function<void(std::vector<located_frame>&)>;
+    //! Receives the next expected frame and the number of expected frames whose bits are
+    //! all available, at least 2. Threads of the receiver may locate and decode them in
+    //! advance of check_function.
+    using prepare_function =
+        std::function<void(const located_frame& first, std::size_t count)>;
+    //! Returns a frame of the last call of prepare_function, which located() has located.
+    using prepared_function = std::function<const located_frame&(std::size_t index)>;
     //! Receives the frame of the last call of check_function. The result is good, bad or
     //! none.
     using take_function = std::function<void(const located_frame&, frame_check)>;
@@ -86,6 +88,7 @@ public:
     //! \throws std::invalid_argument as described at tolerance()
     frame_tracker(const options& options,
                   prepare_function prepare,
+                  prepared_function prepared,
                   check_function check,
                   take_function take,
                   ccsds_counts& counts,
@@ -96,9 +99,9 @@ public:
     //! Returns the position of the first bit that is still needed.
     std::uint64_t needed() const;
     void restart();
-    //! Returns the frame that is expected at a position while locked. Threads of
-    //! prepare_function may call this at the same time.
-    located_frame expected_at(const received_bits& bits, std::uint64_t position) const;
+    //! Returns an expected frame with the correlation and, if it is found, the polarity
+    //! of its marker. Several threads may call this function, also while run() waits.
+    located_frame located(const received_bits& bits, const located_frame& expected) const;
 
     bool locked() const { return d_locked; }
     const marker_tolerance& tolerated() const { return d_tolerated; }
@@ -120,6 +123,7 @@ private:
     next(const received_bits& bits, std::uint64_t from, std::uint64_t end) const;
     located_frame
     at(const received_bits& bits, std::uint64_t position, unsigned orientation) const;
+    located_frame expected_place() const;
     located_frame expected(const received_bits& bits);
     void prepare(const received_bits& bits);
     unsigned errors(double correlation) const;
@@ -135,6 +139,7 @@ private:
     const marker_tolerance d_tolerated;
     const marker_search d_hard_search, d_soft_search;
     const prepare_function d_prepare;
+    const prepared_function d_located;
     const check_function d_check;
     const take_function d_take;
 
@@ -143,9 +148,9 @@ private:
     std::uint64_t d_end = 0;  // end of the last frame that was output
     std::uint64_t d_wait = 0; // run() needs all bits before this position to continue
     located_frame d_last;     // the last frame, while locked
-    // Frames that d_prepare has located, and the end of the last frame that needs no
-    // further call of prepare().
-    std::vector<located_frame> d_prepared;
+    // Number of frames passed to d_prepare, 0 or at least 2, and the end of the last
+    // frame that needs no further call of prepare().
+    std::size_t d_prepared = 0;
     std::uint64_t d_prepared_end = 0;
     unsigned d_misses = 0; // number of successive frames without a marker
     // Number of successive frames that could not be decoded. A lock starts with the value

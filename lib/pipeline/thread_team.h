@@ -10,9 +10,12 @@
 #include "worker_pool.h"
 #include <condition_variable>
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 namespace gr::gpufec {
 
@@ -43,6 +46,43 @@ public:
         d_wake.wait(lock, [this] { return d_done; });
     }
 
+    /*!
+     * \brief Begins to process \p chunks chunks by calls of work(chunk), which must not
+     * throw.
+     *
+     * The helper threads process the chunks in ascending order while the caller does
+     * other work. All chunks that were begun before must have been waited for.
+     */
+    template <class Work>
+    void begin(std::size_t chunks, const Work& work)
+    {
+        if (d_ready.size() < chunks) {
+            d_ready = std::vector<std::atomic<bool>>(chunks);
+        }
+        const auto process = [this, work](std::size_t chunk, unsigned) {
+            work(chunk);
+            d_ready[chunk].store(true, std::memory_order_release);
+        };
+        std::fill_n(d_ready.begin(), chunks, false);
+        if (chunks > 1 && start()) {
+            d_helpers->submit(0, chunks, process);
+            return;
+        }
+        for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+            process(chunk, 0);
+        }
+    }
+    //! Returns after a chunk of begin() has been processed. The caller's thread processes
+    //! chunks until then.
+    void wait(std::size_t chunk)
+    {
+        while (!d_ready[chunk].load(std::memory_order_acquire)) {
+            if (!d_helpers->process_one()) {
+                std::this_thread::yield();
+            }
+        }
+    }
+
 private:
     // Starts the helper threads at the first call, and returns whether any helper thread
     // runs. Without helper threads the caller works alone.
@@ -68,7 +108,8 @@ private:
     std::mutex d_mutex;
     std::condition_variable d_wake;
     bool d_done = false;
-    std::optional<worker_pool> d_helpers; // declared last: threads use other members
+    std::vector<std::atomic<bool>> d_ready; // for begin(): whether chunks were processed
+    std::optional<worker_pool> d_helpers;   // declared last: threads use other members
 };
 
 class copy_team

@@ -78,31 +78,50 @@ bool worker_pool::finished(unsigned slot)
     });
 }
 
+// Returns the oldest batch that has chunks to begin.
+std::list<worker_pool::batch>::iterator worker_pool::waiting()
+{
+    return std::find_if(d_batches.begin(), d_batches.end(), [](const batch& b) {
+        return b.begun < b.chunks;
+    });
+}
+
+// Processes a chunk of the batch waiting(), which exists.
+void worker_pool::process(std::unique_lock<std::mutex>& lock, unsigned worker)
+{
+    const auto mine = waiting();
+    const auto chunk = mine->begun++;
+    lock.unlock();
+    mine->run(chunk, worker);
+    lock.lock();
+    if (++mine->done == mine->chunks) {
+        d_batches.erase(mine);
+        const auto notify = d_notify;
+        lock.unlock();
+        notify();
+        lock.lock();
+    }
+}
+
+bool worker_pool::process_one()
+{
+    std::unique_lock<std::mutex> lock(d_mutex);
+    const bool any = waiting() != d_batches.end();
+    if (any) {
+        process(lock, threads());
+    }
+    return any;
+}
+
 void worker_pool::serve(unsigned worker)
 {
     std::unique_lock<std::mutex> lock(d_mutex);
-    const auto waiting = [this] {
-        return std::find_if(d_batches.begin(), d_batches.end(), [](const batch& b) {
-            return b.begun < b.chunks;
-        });
-    };
     for (;;) {
         d_wake.wait(lock, [&] { return d_stop || waiting() != d_batches.end(); });
         if (d_stop) {
             return;
         }
-        const auto mine = waiting();
-        const auto chunk = mine->begun++;
-        lock.unlock();
-        mine->run(chunk, worker);
-        lock.lock();
-        if (++mine->done == mine->chunks) {
-            d_batches.erase(mine);
-            const auto notify = d_notify;
-            lock.unlock();
-            notify();
-            lock.lock();
-        }
+        process(lock, worker);
     }
 }
 

@@ -21,7 +21,8 @@ class GPUFEC_API worker_pool
 {
 public:
     //! Function that processes chunk \p chunk (0 … chunks − 1) of a batch on thread
-    //! number \p worker (0 … threads() − 1). Must not throw.
+    //! number \p worker (0 … threads() − 1, or threads() in process_one()). Must not
+    //! throw.
     using work = std::function<void(std::size_t chunk, unsigned worker)>;
 
     //! Starts \p threads threads, or fewer if the system refuses some.
@@ -44,6 +45,9 @@ public:
     //! finished().
     void submit(unsigned slot, std::size_t chunks, work w);
 
+    //! Processes the next chunk on the calling thread. Returns whether there was one.
+    bool process_one();
+
     bool finished(unsigned slot);
 
 private:
@@ -56,6 +60,8 @@ private:
     };
 
     void serve(unsigned worker);
+    std::list<batch>::iterator waiting();
+    void process(std::unique_lock<std::mutex>& lock, unsigned worker);
 
     std::mutex d_mutex;
     std::condition_variable d_wake;
