@@ -24,7 +24,7 @@ __device__ inline void register_forward(const batch_geometry& g,
                                         Trellis& trellis,
                                         const Input& input,
                                         std::uint32_t pair,
-                                        Survivors& survivors)
+                                        const Survivors& survivors)
 {
     std::uint32_t elsewhere = 0;
     if (Frames) {
@@ -48,9 +48,9 @@ __device__ inline void register_forward(const batch_geometry& g,
         ahead[i] = input.load(stage + 4 * int(i));
     });
 #pragma unroll 1 // a longer unrolled loop would not fit the instruction cache
-    for (unsigned strip = 0; strip < rounds * Trellis::strips; strip += Trellis::period) {
-        repeat<Trellis::period>([&](auto strip_of_period) {
-            constexpr unsigned i = decltype(strip_of_period)::value;
+    for (unsigned round = 0; round < rounds; ++round) {
+        repeat<Trellis::strips>([&](auto strip_of_round) {
+            constexpr unsigned i = decltype(strip_of_round)::value;
             const auto values = ahead[i % depth];
             ahead[i % depth] = input.load(stage + 4 * int(depth));
             repeat<4>([&](auto stage_of_strip) {
@@ -62,13 +62,11 @@ __device__ inline void register_forward(const batch_geometry& g,
                 input.template values<t>(values, v);
                 trellis.template stage<4 * i + t>(v);
             });
-            std::uint32_t words[Trellis::words];
-            trellis.decisions(words);
-            survivors.store(strip + i, words);
+            trellis.strip(survivors, round * Trellis::strips + i);
             trellis.bring_down(Frames && stage <= int(Trellis::memory));
-            trellis.end_strip();
             stage += 4;
         });
+        trellis.end_round();
     }
 }
 
@@ -100,12 +98,14 @@ public:
     //! Returns whether bits remain to be written.
     __device__ bool more() const { return d_first + 4 > 0; }
 
-    //! Returns the state after the strip that is traced back next.
-    __device__ unsigned state() const { return d_state; }
-
-    //! Traces back a strip whose survivor has the decisions \p taken.
-    __device__ void step(unsigned taken)
+    //! Traces back a strip, which is strip \p i of its round. \p load(word, lane) returns
+    //! a survivor word of the strip.
+    template <class Load>
+    __device__ void step(unsigned i, Load&& load)
     {
+        const unsigned at = Trellis::rotated(d_state, 4 * (i + 1));
+        const unsigned word = load(at % Trellis::registers / 4, at / Trellis::registers);
+        const unsigned taken = word >> (at % 4 * 4) & 15u;
         const unsigned longer = d_state << 4 | taken;
         d_writer.put(d_first, longer >> Trellis::memory);
         d_state = longer & ((1u << Trellis::memory) - 1);
@@ -120,21 +120,21 @@ private:
     unsigned d_state = 0;
 };
 
-//! Traces back a block.
-template <class Trellis, class Survivors>
-__device__ void trace_back(const batch_geometry& g,
-                           std::uint32_t block,
-                           std::byte* output,
-                           Survivors& survivors)
+//! Traces back a block. \p load(strip, word, lane) returns a survivor word.
+template <class Trellis, class Load>
+__device__ void
+trace_back(const batch_geometry& g, std::uint32_t block, std::byte* output, Load&& load)
 {
     traced_path<Trellis> path(g, block, output);
-    unsigned round = (g.plan.window + Trellis::round - 1) / Trellis::round;
+    constexpr unsigned round = Trellis::round;
+    unsigned strip = (g.plan.window + round - 1) / round * Trellis::strips;
     while (path.more()) {
-        --round;
-        repeat<Trellis::strips>([&](auto index) {
-            constexpr unsigned i = Trellis::strips - 1 - decltype(index)::value;
-            path.step(survivors.template decisions<i>(round, path.state()));
-        });
+#pragma unroll
+        for (int i = int(Trellis::strips) - 1; i >= 0; --i) {
+            --strip;
+            path.step(
+                i, [&](unsigned word, unsigned lane) { return load(strip, word, lane); });
+        }
     }
     path.finish();
 }
@@ -152,152 +152,23 @@ constexpr unsigned wide_threads = 512;
 template <class Code, unsigned LB, unsigned Inverted = 0>
 using wide_trellis = register_trellis<Code, LB, LB == 0, Inverted>;
 
-/*
- * Survivor words in the layout [strip][word][thread], of a thread or, for the traceback,
- * of a pair of blocks.
- */
-template <class Trellis>
-class word_survivors
-{
-public:
-    //! \param first the first word of the thread, or of the pair's first thread
-    //! \param row number of threads
-    //! \param block index of the block that is traced back in its pair
-    __device__ word_survivors(std::uint32_t* first, unsigned row, unsigned block = 0)
-        : d_first(first), d_row(row), d_block(block)
+//! The survivors of a thread in device memory, [warp][strip][word][thread of the warp].
+struct global_survivors {
+    std::uint32_t* base; // first survivor word of the thread
+    __device__ std::uint32_t& at(unsigned strip, unsigned words, unsigned i) const
     {
+        return base[strip * words * 32 + i * 32];
     }
 
-    __device__ void store(unsigned strip, const std::uint32_t (&word)[Trellis::words])
+    //! Returns the index of the first survivor word of thread \p thread of the grid.
+    template <class Trellis>
+    __device__ static std::size_t offset(const batch_geometry& g, std::uint32_t thread)
     {
-#pragma unroll
-        for (unsigned w = 0; w < Trellis::words; ++w) {
-            d_first[index(strip, w)] = word[w];
-        }
+        const std::size_t rounds = (g.plan.window + Trellis::round - 1) / Trellis::round;
+        return thread / 32 * (rounds * Trellis::strips * Trellis::words * 32) +
+               thread % 32;
     }
-
-    //! Returns the decisions of strip i of a round for the state after the strip.
-    template <unsigned i>
-    __device__ unsigned decisions(unsigned round, unsigned state) const
-    {
-        const unsigned at = Trellis::rotated(state, 4 * (i + 1));
-        const auto* const word =
-            d_first + at / Trellis::registers +
-            index(round * Trellis::strips + i, at % Trellis::registers / 4);
-        return reinterpret_cast<const std::uint16_t*>(word)[d_block] >> (at % 4 * 4) &
-               15u;
-    }
-
-private:
-    __device__ unsigned index(unsigned strip, unsigned word) const
-    {
-        return (strip * Trellis::words + word) * d_row;
-    }
-
-    std::uint32_t* const d_first;
-    const unsigned d_row, d_block;
 };
-
-/*
- * Survivors in the layout [round][group][block][thread of the warp] of a trellis with 64
- * states in each thread. Here, block is 0 or 1, the index in the pair. An element has the
- * decisions of a group of 16 states after each of the round's two strips. The two low
- * bits of the state after the round select the group. These bits are also the high bits
- * of the state after the first strip, so one element has both decisions of a path. The
- * traceback therefore reads half as many sectors of 32 bytes as with [strip][word].
- */
-template <class Trellis>
-class grouped_survivors
-{
-    static_assert(Trellis::registers == 64 && Trellis::strips == 2);
-
-public:
-    static constexpr unsigned groups = 4;
-
-    //! \param first the first element of the pair's thread
-    //! \param block index of the block that is traced back in its pair; 0 for the forward
-    //!        kernel
-    //! \param kept for the forward kernel: shared memory for `groups` elements of each of
-    //!        wide_threads threads
-    __device__
-    grouped_survivors(std::uint32_t* first, unsigned block, uint4* kept = nullptr)
-        : d_first(reinterpret_cast<uint4*>(first) + block * row),
-          d_kept(kept + threadIdx.x)
-    {
-    }
-
-    __device__ void store(unsigned strip, const std::uint32_t (&word)[Trellis::words])
-    {
-        constexpr unsigned low = 0x5410, high = 0x7632; // the halves of two words
-        if (strip % 2 == 0) {
-#pragma unroll
-            for (unsigned group = 0; group < groups; ++group) {
-                // Bits 2 and 3 of a register index are the high bits of its state.
-                const auto* const w = word + group;
-                d_kept[group * wide_threads] = { __byte_perm(w[0], w[4], low),
-                                                 __byte_perm(w[8], w[12], low),
-                                                 __byte_perm(w[0], w[4], high),
-                                                 __byte_perm(w[8], w[12], high) };
-            }
-            return;
-        }
-#pragma unroll
-        for (unsigned group = 0; group < groups; ++group) {
-            const auto* const w = word + 4 * group;
-            const auto kept = d_kept[group * wide_threads];
-            auto* const to = d_first + index(strip / 2, group);
-            to[0] = {
-                kept.x, kept.y, __byte_perm(w[0], w[1], low), __byte_perm(w[2], w[3], low)
-            };
-            to[row] = { kept.z,
-                        kept.w,
-                        __byte_perm(w[0], w[1], high),
-                        __byte_perm(w[2], w[3], high) };
-        }
-    }
-
-    //! Returns the decisions of strip i of a round for the state after the strip. Strip 1
-    //! must be read before strip 0.
-    template <unsigned i>
-    __device__ unsigned decisions(unsigned round, unsigned state)
-    {
-        const unsigned at = Trellis::rotated(state, 4);
-        if (i == 1) {
-            d_element = d_first[index(round, at / 16)];
-            return nibble(d_element.z, d_element.w, at % 16);
-        }
-        return nibble(d_element.x, d_element.y, at / 16 * 4 + at % 4);
-    }
-
-private:
-    static constexpr unsigned row = 32; // threads per warp
-
-    __device__ static unsigned index(unsigned round, unsigned group)
-    {
-        return (round * groups + group) * 2 * row;
-    }
-
-    __device__ static unsigned nibble(std::uint32_t low, std::uint32_t high, unsigned n)
-    {
-        return (n < 8 ? low : high) >> (n % 8 * 4) & 15u;
-    }
-
-    uint4* const d_first;
-    uint4* const d_kept; // decisions of the first strip of a round
-    uint4 d_element;     // the element that was read last
-};
-
-//! Returns the first survivor of thread \p thread of the grid. The survivors of each warp
-//! are consecutive.
-template <class Trellis>
-__device__ std::uint32_t*
-survivors_of(std::uint32_t* survivors, const batch_geometry& g, std::uint32_t thread)
-{
-    const std::size_t rounds = (g.plan.window + Trellis::round - 1) / Trellis::round;
-    constexpr unsigned words_per_element = Trellis::lanes == 1 ? 4 : 1;
-    return survivors + thread / 32 * (rounds * Trellis::strips * Trellis::words * 32) +
-           thread % 32 * words_per_element;
-}
 
 //! Forward kernel for many blocks: writes survivors to device memory.
 template <class Code, unsigned LB, class Input, bool Frames, unsigned Inverted = 0>
@@ -314,16 +185,9 @@ __global__ void __launch_bounds__(wide_threads)
     }
     trellis_type trellis(thread % trellis_type::lanes, Input::inverted(g));
     const Input values(g, input, pair);
-    auto* const first = survivors_of<trellis_type>(survivors, g, thread);
-    if constexpr (LB == 0) {
-        using survivors_type = grouped_survivors<trellis_type>;
-        __shared__ uint4 kept[survivors_type::groups * wide_threads];
-        survivors_type to(first, 0, kept);
-        register_forward<trellis_type, Input, Frames>(g, trellis, values, pair, to);
-    } else {
-        word_survivors<trellis_type> to(first, 32);
-        register_forward<trellis_type, Input, Frames>(g, trellis, values, pair, to);
-    }
+    const global_survivors to{ survivors +
+                               global_survivors::offset<trellis_type>(g, thread) };
+    register_forward<trellis_type, Input, Frames>(g, trellis, values, pair, to);
 }
 
 // Number of threads per thread block of traceback_registers().
@@ -336,7 +200,7 @@ constexpr unsigned traceback_threads = 128;
 template <class Code, unsigned LB>
 __global__ void __launch_bounds__(traceback_threads)
     traceback_registers(const __grid_constant__ batch_geometry g,
-                        std::uint32_t* __restrict__ survivors,
+                        const std::uint32_t* __restrict__ survivors,
                         std::byte* __restrict__ output)
 {
     using trellis_type = wide_trellis<Code, LB>;
@@ -344,15 +208,25 @@ __global__ void __launch_bounds__(traceback_threads)
     if (block >= g.job.blocks) {
         return;
     }
-    auto* const first = survivors_of<trellis_type>(survivors, g, block / 2 << LB);
-    if constexpr (LB == 0) {
-        grouped_survivors<trellis_type> from(first, block % 2);
-        trace_back<trellis_type>(g, block, output, from);
-    } else {
-        word_survivors<trellis_type> from(first, 32, block % 2);
-        trace_back<trellis_type>(g, block, output, from);
-    }
+    const auto* const halves =
+        reinterpret_cast<const std::uint16_t*>(
+            survivors + global_survivors::offset<trellis_type>(g, block / 2 << LB)) +
+        block % 2;
+    trace_back<trellis_type>(
+        g, block, output, [&](unsigned strip, unsigned word, unsigned lane) {
+            return halves[((strip * trellis_type::words + word) * 32 + lane) * 2];
+        });
 }
+
+//! The survivors of a thread in shared memory, [strip][word][thread of the thread block].
+struct shared_survivors {
+    std::uint32_t* base; // first survivor word of the thread
+    unsigned row;        // threads per thread block
+    __device__ std::uint32_t& at(unsigned strip, unsigned words, unsigned i) const
+    {
+        return base[(strip * words + i) * row];
+    }
+};
 
 //! Returns the number of bytes of shared memory per thread block of the fused kernel.
 template <class Code, unsigned LB>
@@ -383,7 +257,7 @@ __global__ void __launch_bounds__(register_threads)
     trellis_type trellis(lane, Input::inverted(g));
     {
         Input values(g, input, pair < g.pairs ? pair : 0);
-        word_survivors<trellis_type> to(kept + threadIdx.x, threads);
+        const shared_survivors to{ kept + threadIdx.x, threads };
         register_forward<trellis_type, Input, Frames>(g, trellis, values, pair, to);
     }
     __syncwarp();
@@ -391,8 +265,12 @@ __global__ void __launch_bounds__(register_threads)
     if (lane >= 2 || block >= g.job.blocks) {
         return;
     }
-    word_survivors<trellis_type> from(kept + threadIdx.x / lanes * lanes, threads, lane);
-    trace_back<trellis_type>(g, block, output, from);
+    const auto* const halves =
+        reinterpret_cast<const std::uint16_t*>(kept + threadIdx.x / lanes * lanes) + lane;
+    trace_back<trellis_type>(
+        g, block, output, [&](unsigned strip, unsigned word, unsigned from) {
+            return halves[((strip * trellis_type::words + word) * threads + from) * 2];
+        });
 }
 
 } // namespace device

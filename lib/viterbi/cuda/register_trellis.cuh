@@ -81,8 +81,8 @@ __device__ inline void repeat(Action&& action)
 
 /*
  * The path metrics of a pair of blocks, or a lane's part of the metrics. If Moves is set,
- * path metrics are moved back to the registers of their states after each strip of H
- * stages. Inverted: mask of inverted outputs
+ * a round is one strip of H stages, and path metrics are moved back to the registers of
+ * their states after each round. Inverted: mask of inverted outputs
  * (output_order::inverted) if one lane has all states, otherwise 0.
  */
 template <class Code, unsigned LB, bool Moves = false, unsigned Inverted = 0>
@@ -100,15 +100,13 @@ public:
     static constexpr unsigned spread = Code::spread;
     static_assert(lanes == 1 || Inverted == 0, "lanes receive the mask at run time");
     //! Number of stages per round: whole strips after which the permutation is the
-    //! identity; if Moves is set, two strips, which share elements of the survivors.
-    static constexpr unsigned round = Moves             ? 2 * H
+    //! identity; if Moves is set, one strip, after which end_round() undoes the
+    //! permutation.
+    static constexpr unsigned round = Moves             ? H
                                       : memory % 4 == 0 ? memory
                                       : memory % 2 == 0 ? 2 * memory
                                                         : 4 * memory;
     static constexpr unsigned strips = round / H;
-    //! Number of strips after which the permutation is the identity. If Moves is set,
-    //! end_strip() undoes the permutation.
-    static constexpr unsigned period = Moves ? 1 : strips;
     static_assert((Code::constraint_length + 3) * R * 127 + 1 < 4096,
                   "path metrics do not fit beside H = 4 decisions");
 
@@ -149,7 +147,7 @@ public:
         }
     }
 
-    //! Computes stage T of a period of strips from the soft values of its outputs.
+    //! Computes stage T of a round from the soft values of its outputs.
     template <unsigned T>
     __device__ void stage(const std::uint32_t (&value)[R])
     {
@@ -204,15 +202,15 @@ public:
         }
     }
 
-    //! Ends a strip. If Moves is set, moves path metrics back to the registers of their
+    //! Ends a round. If Moves is set, moves path metrics back to the registers of their
     //! states.
-    __device__ void end_strip()
+    __device__ void end_round()
     {
         if constexpr (Moves) {
             std::uint32_t moved[registers];
             repeat<registers>([&](auto state) {
                 constexpr unsigned s = decltype(state)::value;
-                moved[s] = d_metric[rotated(s, H)];
+                moved[s] = d_metric[rotated(s, round)];
             });
             repeat<registers>([&](auto state) {
                 constexpr unsigned s = decltype(state)::value;
@@ -221,8 +219,9 @@ public:
         }
     }
 
-    //! Moves the decisions of a strip from the path metrics to survivor words.
-    __device__ void decisions(std::uint32_t (&to)[words])
+    //! Moves the decisions of a strip from the path metrics to the survivors.
+    template <class Survivors>
+    __device__ void strip(const Survivors& to, unsigned index)
     {
         constexpr std::uint32_t mask = 0x000f000fu;
 #pragma unroll
@@ -248,7 +247,7 @@ public:
                     p[k] &= ~mask;
                 }
             }
-            to[i] = word;
+            to.at(index, words, i) = word;
         }
     }
 
