@@ -85,7 +85,7 @@ ccsds_deframer_impl::ccsds_deframer_impl(const ccsds_framing& framing,
       d_ber_key(pmt::mp("viterbi_ber")),
       d_lock_key(pmt::mp("viterbi_lock")),
       d_error_rate_key(pmt::mp("error_rate")),
-      d_threads(threads > 1 && format == input_format::packed),
+      d_in_parallel(threads > 1 && format == input_format::packed),
       d_telecommand(find_ccsds_telecommand_code(framing.code)),
       d_finder(framing, format != input_format::packed, "", threads),
       d_emitter(*this, d_tags, length_tag, tags),
@@ -112,7 +112,7 @@ void ccsds_deframer_impl::begin_stream()
 // large enough for twice the input of an output multiple.
 bool ccsds_deframer_impl::check_topology(int, int)
 {
-    if (d_threads && !output_multiple_set() && max_output_buffer(0) <= 0) {
+    if (d_in_parallel && !output_multiple_set() && max_output_buffer(0) <= 0) {
         const auto frames = 8 * d_finder.piece() / d_finder.period();
         set_output_multiple(
             int(std::max<std::size_t>(frames, 1) * d_finder.frame_items()));

@@ -69,7 +69,7 @@ private:
     const unsigned d_bits_per_input; // bits or soft values per input item
     const pmt::pmt_t d_status_port, d_ber_key, d_lock_key, d_error_rate_key;
 
-    const bool d_threads;     // whether several threads decode packed bits
+    const bool d_in_parallel; // whether several threads decode packed bits
     const bool d_telecommand; // whether the block receives CLTUs instead of telemetry
     ccsds_frame_finder d_finder;
     frame_emitter d_emitter;

@@ -78,6 +78,10 @@ TEST(CcsdsThreads, AnyNumber_FindsTheSameFrames)
             sent.insert(at, random() % 3000, i);
         }
     }
+    // A frame with corrected symbols waits for the marker after it.
+    for (unsigned i = 0; i < 1000; ++i) {
+        sent.flip(random() % sent.bits.size(), 1);
+    }
     const auto soft = sent.soft(40, 0.35);
     const auto packed = sent.packed();
     const auto facts =
@@ -112,29 +116,24 @@ TEST(CcsdsThreads, AnyNumber_FindsTheSameFrames)
         };
     for (const bool drop : { false, true }) {
         framing.drop_failed = drop;
-        for (const bool is_soft : { false, true }) {
-            const auto expected = facts(1, is_soft, 100000);
-            EXPECT_LT(1300u, expected.second[0]);
-            EXPECT_LT(20u, expected.second[1]);
-            EXPECT_LT(10u, expected.second[6]);
-            for (const unsigned threads : { 2, 3 }) {
-                for (const std::size_t piece : { 3000u, 1000000u }) {
-                    EXPECT_TRUE(expected == facts(threads, is_soft, piece))
-                        << threads << " threads, pieces of " << piece;
-                }
-            }
-        }
         const auto expected = facts(1, false, 100000);
-        for (const unsigned threads : { 1, 2, 3 }) {
-            for (const std::size_t piece : { 3000u, 40001u, 1000000u }) {
-                for (const std::size_t capacity : { 100u, 20000u, 1000000u }) {
-                    EXPECT_TRUE(expected == facts(threads, false, piece, capacity))
-                        << threads << " threads, pieces of " << piece << ", output of "
-                        << capacity << " bytes";
-                }
+        EXPECT_LT(1300u, expected.second[0]);
+        EXPECT_LT(20u, expected.second[1]);
+        EXPECT_LT(10u, expected.second[6]);
+        for (const unsigned threads : { 2, 3 }) {
+            for (const auto& [piece, capacity] : { std::pair(3000u, 0u),
+                                                   { 1000000u, 0u },
+                                                   { 3000u, 2000u },
+                                                   { 40001u, 20000u },
+                                                   { 1000000u, 200000u },
+                                                   { 1000000u, 1000000u } }) {
+                EXPECT_TRUE(expected == facts(threads, false, piece, capacity))
+                    << threads << " threads, pieces of " << piece << ", output of "
+                    << capacity << " bytes";
             }
         }
     }
+    EXPECT_TRUE(facts(1, true, 100000) == facts(3, true, 1000000));
 }
 
 } // namespace

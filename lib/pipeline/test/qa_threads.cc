@@ -75,6 +75,22 @@ TEST(thread_team, EveryUnit_IsProcessedOnce)
     }
 }
 
+TEST(thread_team, ChunksInAdvance_AreProcessedOnceBeforeWaitReturns)
+{
+    for (const unsigned threads : { 1u, 2u, 20u }) {
+        thread_team team(threads);
+        for (const std::size_t chunks : { 1u, 3u, 700u, 5u }) {
+            std::vector<std::atomic<int>> runs(chunks);
+            team.begin(chunks, [&](std::size_t chunk) { ++runs[chunk]; });
+            for (std::size_t i = 0; i < chunks; ++i) {
+                const auto chunk = (i + chunks / 2) % chunks;
+                team.wait(chunk);
+                ASSERT_EQ(runs[chunk], 1);
+            }
+        }
+    }
+}
+
 TEST(copy_team, EveryUnit_IsCopiedOnce)
 {
     for (const unsigned threads : { 1u, 2u, 5u, 100u }) {

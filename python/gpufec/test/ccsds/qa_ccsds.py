@@ -249,6 +249,32 @@ class qa_ccsds(unittest.TestCase):
         block = gpufec.ccsds_deframer(interleaving=2, drop_failed=False, status_tags="none")
         self.assertEqual(support.tags_of(receive(packed, block)[1], "ccsds_frame"), [])
 
+    def test_SeveralThreads_OutputSameFramesAndTags(self):
+        bits = np.tile(signals.transmit(20, 1115, 18, interleaving=5)[1], 40)
+        period = len(bits) // 800
+        random = np.random.default_rng(19)
+        bits[random.integers(0, len(bits), 1500)] ^= 1
+        for frame in (50, 51, 333, 700): # cannot be decoded
+            bits[frame * period + 1000:frame * period + 3000] ^= 1
+        bits = np.delete(bits, [100 * period + 5, 400 * period + 7000, 401 * period + 9])
+        results = []
+        for threads, buffer in ((1, 0), (4, 0), (4, 5000), (3, 300000)):
+            block = gpufec.ccsds_deframer(interleaving=5, threads=threads)
+            if buffer:
+                block.set_max_output_buffer(buffer)
+            source, sink = blocks.vector_source_b(np.packbits(bits).tolist()), blocks.vector_sink_b()
+            top = gr.top_block()
+            top.connect(source, block, sink)
+            top.run()
+            tags = [(tag.offset, str(tag.key), str(tag.value)) for tag in sink.tags()]
+            results.append((bytes(sink.data()), sorted(tags), block.frame_count(),
+                            block.failed_frame_count(), block.corrected_symbol_count(),
+                            block.slip_count()))
+        self.assertGreater(results[0][2], 780)
+        self.assertGreaterEqual(results[0][3], 4)
+        for other in results[1:]:
+            self.assertTrue(other == results[0])
+
     def test_InputTags_MoveToItemOfTheirBit(self):
         _, bits = signals.transmit(4, 223, 10, before=800)
         packed = np.packbits(bits) # frame i begins at byte 100 + 259 i
