@@ -77,19 +77,13 @@ __global__ void give_bits(const std::uint8_t* from,
 
 } // namespace
 
-void cuda::arrays::launch_give_bits(const std::uint8_t* from,
-                                    std::size_t row_bytes,
-                                    const std::uint32_t* positions,
-                                    std::size_t rows,
-                                    unsigned bits,
-                                    bool packed,
+void cuda::arrays::launch_give_bits(const bit_rows& rows,
                                     std::uint8_t* to,
                                     cudaStream_t stream)
 {
-    const auto bytes = rows * items_of(bits, packed);
-    const auto bits_of = packed ? give_bits<true> : give_bits<false>;
-    bits_of<<<blocks_of(bytes), threads, 0, stream>>>(
-        from, row_bytes, positions, rows, bits, to);
+    const auto bits_of = rows.packed ? give_bits<true> : give_bits<false>;
+    bits_of<<<blocks_of(rows.copied_bytes()), threads, 0, stream>>>(
+        rows.from, rows.row_bytes, rows.positions, rows.rows, rows.bits, to);
     check(cudaGetLastError(), "kernel launch");
 }
 

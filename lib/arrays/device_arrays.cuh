@@ -49,19 +49,22 @@ __device__ inline void set(std::int16_t& to, float x)
 }
 __device__ inline void set(float& to, float x) { to = x; }
 
-//! Launches a kernel that converts rows of decoded bits to the caller's format. \p from
-//! has \p rows packed rows, whose first bytes are \p row_bytes apart. \p bits bits of
-//! each row are copied: bit b of the copy is bit positions[b] of the row, or bit b if \p
-//! positions is nullptr. The copies follow one another in \p to. Each copy has eight bits
-//! per byte if \p packed is true, otherwise one.
-void launch_give_bits(const std::uint8_t* from,
-                      std::size_t row_bytes,
-                      const std::uint32_t* positions,
-                      std::size_t rows,
-                      unsigned bits,
-                      bool packed,
-                      std::uint8_t* to,
-                      cudaStream_t stream);
+//! Packed rows of decoded bits, and the bits of each row that the caller receives.
+struct bit_rows {
+    const std::uint8_t* from;
+    std::size_t row_bytes; //!< distance between the first bytes of rows
+    //! Bit b of a copied row is bit positions[b] of the row, or bit b if this is nullptr.
+    const std::uint32_t* positions;
+    std::size_t rows;
+    unsigned bits; //!< number of bits of a copied row
+    bool packed;   //!< whether copied rows have eight bits per byte, not one
+
+    std::size_t copied_bytes() const { return rows * items_of(bits, packed); }
+};
+
+//! Launches a kernel that copies rows of decoded bits in the caller's format. The copies
+//! follow one another in \p to.
+void launch_give_bits(const bit_rows& rows, std::uint8_t* to, cudaStream_t stream);
 
 using bytes_buffer = std::unique_ptr<buffer<std::uint8_t>>;
 
@@ -121,23 +124,15 @@ protected:
                          work_items / many / d_chosen * d_chosen, d_chosen, d_work_items);
     }
 
-    // Queues the conversion of a slot's output bits to the caller's format; see
-    // launch_give_bits(). If the caller's memory is not on a device, also queues the copy
-    // to that memory.
-    static void give(Slot& s,
-                     std::size_t row_bytes,
-                     const std::uint32_t* positions,
-                     std::size_t rows,
-                     unsigned bits,
-                     bool packed,
-                     std::byte* out)
+    // Queues the conversion of rows of a slot's output to the caller's format. If the
+    // caller's memory is not on a device, also queues the copy to that memory.
+    static void give(Slot& s, const bit_rows& rows, std::byte* out)
     {
-        const auto bytes = rows * items_of(bits, packed);
+        const auto bytes = rows.copied_bytes();
         const bool there = place_of(out).kind == memory_kind::device;
         auto* const to =
             there ? reinterpret_cast<std::uint8_t*>(out) : ensure(s.dense, bytes);
-        launch_give_bits(
-            s.output->get(), row_bytes, positions, rows, bits, packed, to, s.queue);
+        launch_give_bits(rows, to, s.queue);
         if (!there) {
             check(cudaMemcpyAsync(out, to, bytes, cudaMemcpyDefault, s.queue),
                   "copy of the output");

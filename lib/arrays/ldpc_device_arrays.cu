@@ -118,11 +118,12 @@ private:
         const auto bits = d_options.codeword ? d_code.n() : d_code.k();
         const auto items = items_of(bits, d_packed);
         give(s,
-             d_setup.frame_output_bytes(d_code),
-             d_positions ? d_positions->get() : nullptr,
-             s.frames,
-             bits,
-             d_packed,
+             { s.output->get(),
+               d_setup.frame_output_bytes(d_code),
+               d_positions ? d_positions->get() : nullptr,
+               s.frames,
+               bits,
+               d_packed },
              out + s.first * items);
     }
 

@@ -13,6 +13,18 @@
 
 namespace gr::gpufec {
 
+namespace {
+
+// Received frames in framed mode, with the arguments of sync_array_decoder::decode().
+struct received_frames {
+    const std::byte* items;
+    const std::uint64_t *begins, *lengths; // one entry per received copy
+    std::size_t count;
+    const float* priors; // q weights for each symbol of each frame; null: uniform priors
+};
+
+} // namespace
+
 class sync_array_decoder::impl
     : public array_decoder<sync_reads_options, sync_decoder, device_sync>
 {
@@ -43,32 +55,28 @@ public:
         return d_several ? d_several->active_device() : array_decoder::active_device();
     }
 
-    void decode_framed(const void* items,
-                       const std::uint64_t* begins,
-                       const std::uint64_t* lengths,
-                       std::size_t count,
-                       const float* priors,
-                       void* out,
-                       sync_status* statuses)
+    void decode_framed(const received_frames& in, std::byte* out, sync_status* statuses)
     {
-        const auto* const from = static_cast<const std::byte*>(items);
-        auto* const to = static_cast<std::byte*>(out);
-        const auto place = place_of(items);
-        require(place.kind != memory_kind::device || (!priors && !d_several),
+        const auto place = place_of(in.items);
+        require(place.kind != memory_kind::device || (!in.priors && !d_several),
                 "items",
                 "in device memory with priors or several reads",
                 "items in host memory");
         // A device also decodes pinned items, which saves a copy by the host.
-        if (!priors && !d_several &&
+        if (!in.priors && !d_several &&
             decoded_on_device(place, true, [&](device_sync& device) {
-                device.decode({ from, to, d_check }, begins, lengths, count, statuses);
+                device.decode({ in.items, out, d_check },
+                              in.begins,
+                              in.lengths,
+                              in.count,
+                              statuses);
             })) {
             return;
         }
         const auto decode = [&](auto& with) {
             const auto row = frame_bytes();
-            decode_frames(with, from, begins, lengths, count, priors, [&](const auto& f) {
-                std::memcpy(to + f.number * row, f.output, f.output_bytes);
+            decode_frames(with, in, [&](const auto& f) {
+                std::memcpy(out + f.number * row, f.output, f.output_bytes);
                 statuses[f.number] = f.status;
             });
         };
@@ -99,25 +107,18 @@ public:
         d_begun = !last && fresh.keep();
     }
 
-    // Decodes \p count frames, each of which was received d_options.reads times. Calls
-    // each(frame) with each decoded frame. begins and lengths have one entry per received
-    // copy. priors has q weights for each symbol of each frame; null: uniform priors.
+    // Decodes frames, each of which was received d_options.reads times. Calls each(frame)
+    // with each decoded frame.
     template <class Decoder, class Each>
-    void decode_frames(Decoder& with,
-                       const std::byte* items,
-                       const std::uint64_t* begins,
-                       const std::uint64_t* lengths,
-                       std::size_t count,
-                       const float* priors,
-                       Each&& each)
+    void decode_frames(Decoder& with, const received_frames& in, Each&& each)
     {
         const auto values =
             std::size_t(d_options.code.frame_symbols()) * d_options.code.q();
-        const auto reads = count * d_options.reads;
+        const auto reads = in.count * d_options.reads;
         const auto push = [&](std::size_t r) {
-            return with.push_frame({ items + begins[r] * item_bytes(), lengths[r] },
-                                   priors ? priors + r / d_options.reads * values
-                                          : nullptr);
+            return with.push_frame(
+                { in.items + in.begins[r] * item_bytes(), in.lengths[r] },
+                in.priors ? in.priors + r / d_options.reads * values : nullptr);
         };
         decode(
             with,
@@ -166,7 +167,10 @@ void sync_array_decoder::decode(const void* items,
                                 sync_status* statuses)
 {
     require(d_impl->d_options.mode == sync_mode::framed, "mode", "stream", "framed");
-    d_impl->decode_framed(items, begins, lengths, count, priors, out, statuses);
+    d_impl->decode_framed(
+        { static_cast<const std::byte*>(items), begins, lengths, count, priors },
+        static_cast<std::byte*>(out),
+        statuses);
 }
 
 sync_array_decoder::frames

@@ -174,11 +174,12 @@ private:
     {
         if (!s.direct) {
             give(s,
-                 d_setup.plan.streaming() ? 0 : d_setup.frame_output_bytes(),
-                 nullptr,
-                 s.rows,
-                 s.bits,
-                 d_packed,
+                 { s.output->get(),
+                   d_setup.plan.streaming() ? 0 : d_setup.frame_output_bytes(),
+                   nullptr,
+                   s.rows,
+                   unsigned(s.bits),
+                   d_packed },
                  call.out + s.first_item);
         }
     }

@@ -21,13 +21,6 @@ template <class Block>
 class frame_block : public tagged_block<Block>
 {
 public:
-    // Requests one item, not a frame: items must be consumed on arrival, because lock()
-    // and unlock() would lose unread items.
-    void forecast(int, gr_vector_int& ninput_items_required) override
-    {
-        ninput_items_required[0] = 1;
-    }
-
     int general_work(int noutput_items,
                      gr_vector_int& ninput_items,
                      gr_vector_const_void_star& input_items,

@@ -11,6 +11,7 @@
 #include "length_tags.h"
 #include <initializer_list>
 #include <pmt/pmt.h>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -114,6 +115,13 @@ template <class Block>
 class tagged_block : public stream_block<Block>
 {
 public:
+    // Requests one item, not a frame: items must be consumed on arrival, because lock()
+    // and unlock() would lose unread items.
+    void forecast(int, gr_vector_int& ninput_items_required) override
+    {
+        std::fill(ninput_items_required.begin(), ninput_items_required.end(), 1);
+    }
+
     // Reports an incomplete frame only if the input has ended, because lock() also calls
     // stop().
     bool stop() override

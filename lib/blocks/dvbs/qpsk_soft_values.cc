@@ -26,11 +26,6 @@ public:
         set_relative_rate(2, 1);
     }
 
-    void forecast(int, gr_vector_int& ninput_items_required) override
-    {
-        ninput_items_required[0] = 1;
-    }
-
     int general_work(int noutput_items,
                      gr_vector_int& ninput_items,
                      gr_vector_const_void_star& input_items,

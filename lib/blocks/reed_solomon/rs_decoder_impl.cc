@@ -41,11 +41,6 @@ rs_decoder_impl::rs_decoder_impl(const reed_solomon_decoder_kernel& kernel,
 {
 }
 
-void rs_decoder_impl::forecast(int, gr_vector_int& ninput_items_required)
-{
-    std::fill(ninput_items_required.begin(), ninput_items_required.end(), 1);
-}
-
 int rs_decoder_impl::general_work(int noutput_items,
                                   gr_vector_int& ninput_items,
                                   gr_vector_const_void_star& input_items,

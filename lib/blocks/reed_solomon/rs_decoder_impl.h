@@ -21,7 +21,6 @@ public:
     rs_decoder_impl(const reed_solomon_decoder_kernel& kernel,
                     const rs_decoder_options& given);
 
-    void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
     int general_work(int noutput_items,
                      gr_vector_int& ninput_items,
                      gr_vector_const_void_star& input_items,

@@ -291,6 +291,20 @@ inline ldpc_code code_with_empty_checks()
     return ldpc_code::from_alist(text, "empty checks");
 }
 
+//! Expects the same output items and statuses of two runs of a stream decoder.
+template <class Outcome>
+void expect_same(const Outcome& found, const Outcome& expected)
+{
+    EXPECT_TRUE(found.items == expected.items);
+    ASSERT_EQ(found.statuses.size(), expected.statuses.size());
+    for (std::size_t f = 0; f < found.statuses.size(); ++f) {
+        EXPECT_EQ(found.statuses[f].frame, f);
+        EXPECT_EQ(found.statuses[f].code, expected.statuses[f].code);
+        EXPECT_EQ(found.statuses[f].iterations, expected.statuses[f].iterations);
+        EXPECT_EQ(found.statuses[f].unsatisfied, expected.statuses[f].unsatisfied);
+    }
+}
+
 } // namespace qa
 } // namespace gr::gpufec::ldpc
 

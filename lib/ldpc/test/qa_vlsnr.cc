@@ -112,18 +112,6 @@ outcome decode(ldpc_decoder& decoder,
     return o;
 }
 
-void expect_same(const outcome& found, const outcome& expected)
-{
-    EXPECT_TRUE(found.items == expected.items);
-    ASSERT_EQ(found.statuses.size(), expected.statuses.size());
-    for (std::size_t f = 0; f < found.statuses.size(); ++f) {
-        EXPECT_EQ(found.statuses[f].frame, f);
-        EXPECT_EQ(found.statuses[f].code, expected.statuses[f].code);
-        EXPECT_EQ(found.statuses[f].iterations, expected.statuses[f].iterations);
-        EXPECT_EQ(found.statuses[f].unsatisfied, expected.statuses[f].unsatisfied);
-    }
-}
-
 } // namespace
 
 TEST(VlsnrDecoder, SymbolsInChunks_DecodeToTheirMessages)
@@ -177,7 +165,7 @@ TEST(VlsnrDecoder, SoftOutput_EqualsThatOfLlrDecoder)
     plain.options.constellations.clear();
     plain.options.format = llr_format::float32;
     const auto other = ldpc_decoder::make(plain.options);
-    expect_same(found, decode(*other, plain, llrs, 2));
+    ldpc::qa::expect_same(found, decode(*other, plain, llrs, 2));
 }
 
 TEST(VlsnrDecoder, DroppedFrame_DoesNotAffectOtherFrames)
@@ -215,7 +203,8 @@ TEST(VlsnrDecoder, CudaBackend_DecodesAsOnCpu)
     }
     const auto expected = decode(*ldpc_decoder::make(s.options), s, s.frames, 1);
     s.options.backend = backend::cuda;
-    expect_same(decode(*ldpc_decoder::make(s.options), s, s.frames, 2), expected);
+    ldpc::qa::expect_same(decode(*ldpc_decoder::make(s.options), s, s.frames, 2),
+                          expected);
 }
 
 TEST(VlsnrDecoder, OptionsOutsideVlSnr_AreRefused)

@@ -312,6 +312,17 @@ inline __device__ void block_sync()
     }
 }
 
+// Stores the value \p x of the first thread of each warp w of a block in scratch[w].
+template <class T>
+__device__ void exchange_between_warps(T x, T* scratch)
+{
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+        scratch[threadIdx.x / 32] = x;
+    }
+    __syncthreads();
+}
+
 // Returns to each thread of a block the sum of \p x over all threads of the block.
 // \p scratch: 32 values. Blocks consist of whole warps.
 template <class T>
@@ -321,11 +332,7 @@ __device__ T block_sum(T x, T* scratch)
     if (blockDim.x == 32) {
         return x;
     }
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) {
-        scratch[threadIdx.x / 32] = x;
-    }
-    __syncthreads();
+    exchange_between_warps(x, scratch);
     return warp_sum(threadIdx.x % 32 < blockDim.x / 32 ? scratch[threadIdx.x % 32]
                                                        : T(0));
 }
@@ -349,11 +356,7 @@ __device__ T block_max(T x, T* scratch)
     if (blockDim.x == 32) {
         return x;
     }
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) {
-        scratch[threadIdx.x / 32] = x;
-    }
-    __syncthreads();
+    exchange_between_warps(x, scratch);
     for (unsigned w = 0; w < blockDim.x / 32; ++w) {
         x = max(x, scratch[w]);
     }

@@ -37,14 +37,29 @@ std::size_t pull_ldpc(ldpc_decoder& decoder,
 
 //! Returns the options of frames of two codes. A batch has frames of both codes, as with
 //! adaptive coding and modulation (ACM).
-inline ldpc_options options_of_two_codes(const run_options& run, unsigned positive_bit)
+template <ldpc_gives Form>
+ldpc_options options_of_two_codes(const run_options& run, unsigned positive_bit)
 {
     ldpc_options o;
     static_cast<run_options&>(o) = run;
     o.codes = { ldpc::qa::regular_code(120, 60, 1), ldpc::qa::regular_code(96, 32, 2) };
     o.max_iterations = 6;
     o.positive_bit = positive_bit;
+    o.soft =
+        Form == ldpc_gives::llrs ? ldpc_soft_output::extrinsic : ldpc_soft_output::none;
+    o.bits_in_place = Form == ldpc_gives::bits;
     return o;
+}
+
+//! Selects the code of frame \p f if \p first, the index of the frame's next item, is 0.
+//! Returns the number of the code: every third frame has the second code.
+inline unsigned select_code(ldpc_decoder& decoder, unsigned f, std::size_t first)
+{
+    const unsigned code = f % 3 == 2;
+    if (first == 0) {
+        decoder.select(code);
+    }
+    return code;
 }
 
 //! Frames of two codes with copied input.
@@ -54,10 +69,7 @@ struct ldpc_frames_of {
     static user
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
-        auto o = options_of_two_codes(run, positive_bit);
-        o.soft = Form == ldpc_gives::llrs ? ldpc_soft_output::extrinsic
-                                          : ldpc_soft_output::none;
-        o.bits_in_place = Form == ldpc_gives::bits;
+        auto o = options_of_two_codes<Form>(run, positive_bit);
         auto d = ldpc_decoder::make(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(3);
@@ -68,11 +80,7 @@ struct ldpc_frames_of {
         }
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
-                     const unsigned code = f % 3 == 2;
-                     const std::size_t n = code ? 96 : 120;
-                     if (first == 0) {
-                         decoder->select(code);
-                     }
+                     const std::size_t n = select_code(*decoder, f, first) ? 96 : 120;
                      const auto taken =
                          decoder->push({ items->data() + 120 * f + first, n - first });
                      return first + taken == n ? 120 - first : taken;
@@ -94,13 +102,10 @@ struct ldpc_borrowed {
     static user
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
-        auto o = options_of_two_codes(run, positive_bit);
+        auto o = options_of_two_codes<Form>(run, positive_bit);
         o.format = sizeof(Item) > 1   ? llr_format::float32
                    : middle<Item> > 0 ? llr_format::uint8
                                       : llr_format::int8;
-        o.soft = Form == ldpc_gives::llrs ? ldpc_soft_output::extrinsic
-                                          : ldpc_soft_output::none;
-        o.bits_in_place = Form == ldpc_gives::bits;
         auto d = ldpc_decoder::make(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(3);
@@ -114,11 +119,7 @@ struct ldpc_borrowed {
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
                      ring->restart_at_first(f, first);
-                     const unsigned code = f % 3 == 2;
-                     const std::size_t n = code ? 96 : 120;
-                     if (first == 0) {
-                         decoder->select(code);
-                     }
+                     const std::size_t n = select_code(*decoder, f, first) ? 96 : 120;
                      return first < n ? ring->borrow(*decoder, n - first)
                                       : ring->skip(*decoder, 120 - first);
                  },
@@ -139,8 +140,8 @@ struct ldpc_symbol_frames {
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
         using symbol = std::complex<float>;
-        auto o = options_of_two_codes(run, positive_bit); // positive_bit has no effect
-                                                          // here
+        // positive_bit has no effect here
+        auto o = options_of_two_codes<ldpc_gives::packed>(run, positive_bit);
         o.symbols = ldpc_symbols::float32;
         o.constellations = { { "qpsk", "1/2" } };
         auto d = ldpc_decoder::make(o, std::move(hooks));
@@ -155,10 +156,8 @@ struct ldpc_symbol_frames {
         return { std::move(d),
                  [=](unsigned f, std::size_t first) {
                      ring->restart_at_first(f, first);
-                     const unsigned code = f % 3 == 2;
-                     const std::size_t n = code ? 48 : 60;
+                     const std::size_t n = select_code(*decoder, f, first) ? 48 : 60;
                      if (first == 0) {
-                         decoder->select(code);
                          decoder->set_esn0_db(f % 4 ? std::nan("") : 5);
                      }
                      if (Borrowed) {

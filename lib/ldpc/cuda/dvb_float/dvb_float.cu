@@ -5,6 +5,7 @@
 
 #include "dvb_float.cuh"
 #include "ldpc/cuda/by_size.h"
+#include "ldpc/cuda/chain_plan.h"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -97,7 +98,7 @@ dvb_float_variant choose_external(unsigned edges, unsigned chains)
 }
 #endif
 
-class dvb_float_plan : public persistent_grid
+class dvb_float_plan : public chain_plan<persistent_grid, dvb_float_variant>
 {
 public:
     dvb_float_plan(std::unique_ptr<chain_table> table,
@@ -105,21 +106,12 @@ public:
                    const dvb_float_variant& v,
                    unsigned shared_layers,
                    unsigned per_sm)
-        : persistent_grid(per_sm),
-          d_table(std::move(table)),
-          d_entries(
-              cuda::uploaded(d_table->entries(v.form.message_edges), "table of a code")),
+        : chain_plan(std::move(table), v, per_sm),
           d_rule(rule),
-          d_variant(v),
           d_shared_layers(shared_layers),
           d_shared_bytes(v.shared_bytes(
               d_table->q, d_table->shared_groups, v.form.filled, shared_layers))
     {
-    }
-
-    std::size_t scratch_bytes(std::size_t codewords) const override
-    {
-        return scratch_for(codewords, d_variant.state_words(*d_table));
     }
 
     void launch(const device_frames& frames,
@@ -148,10 +140,7 @@ public:
     }
 
 private:
-    const std::unique_ptr<chain_table> d_table;
-    const cuda::buffer<std::uint32_t> d_entries;
     const message_rule d_rule;
-    const dvb_float_variant d_variant;
     const unsigned d_shared_layers;
     const std::size_t d_shared_bytes;
 };

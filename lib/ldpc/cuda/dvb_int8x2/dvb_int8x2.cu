@@ -4,6 +4,7 @@
 /* Launch plans for DVB-S2 codes in int8, with two codewords per word or two checks of one
  * codeword per word. */
 
+#include "ldpc/cuda/chain_plan.h"
 #include "plan.h"
 #include "variants.cuh"
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace device {
 
 namespace {
 
-class dvb_int8x2_plan : public int8x2_plan
+class dvb_int8x2_plan : public chain_plan<int8x2_plan, dvb_int8x2_variant>
 {
 public:
     dvb_int8x2_plan(std::unique_ptr<chain_table> table,
@@ -21,22 +22,11 @@ public:
                     const dvb_int8x2_variant& v,
                     bool wrap_shared,
                     unsigned per_sm)
-        : int8x2_plan(rule, per_sm),
-          d_table(std::move(table)),
-          d_entries(cuda::uploaded(
-              d_table->entries(v.form.message_edges, v.form.two_checks_per_word),
-              "table of a code")),
-          d_variant(v),
-          d_wrap_shared(wrap_shared)
+        : chain_plan(std::move(table), v, rule, per_sm), d_wrap_shared(wrap_shared)
     {
     }
 
     bool fits_shared_memory() const override { return d_variant.form.max_external <= 1; }
-
-    std::size_t scratch_bytes(std::size_t codewords) const override
-    {
-        return scratch_for(codewords, d_variant.state_words(*d_table));
-    }
 
     void launch(const device_frames& frames,
                 const stopping& stop,
@@ -65,9 +55,6 @@ public:
     }
 
 private:
-    const std::unique_ptr<chain_table> d_table;
-    const cuda::buffer<std::uint32_t> d_entries;
-    const dvb_int8x2_variant d_variant;
     const bool d_wrap_shared;
 };
 

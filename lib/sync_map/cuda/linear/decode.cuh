@@ -12,6 +12,8 @@
 namespace gr::gpufec::sync_map {
 
 /* Decodes a frame. The members of Sweep are:
+ * - row, metric: types of lattice values and of boundary metrics
+ * - one_warp: whether a block is one warp, for at most 32 words
  * - always_shared: whether block_memory() is in shared memory for any window
  * - begin(i, direction): prepares index i
  * - run(j, last, alpha, weigh, to, first): sweeps the lattices of words 32·j to 32·j + 31
@@ -130,20 +132,21 @@ __device__ void decode_linear(const sync_geometry& g,
 }
 
 // Decodes the frames of a batch; a block decodes one at a time. make_sweep() returns the
-// Sweep of a frame. \p own_memory: memory of this block for linear_shared.
-template <bool One, class Row, class Metric, class MakeSweep>
+// Sweep of a frame.
+template <class Sweep, class MakeSweep>
 __device__ void decode_batch(const sync_geometry& g,
                              const linear_layout& l,
                              const linear_memory& memory,
-                             std::byte* own_memory,
                              const frame_list& frames,
                              const std::byte* input,
                              std::byte* output,
                              sync_status* status,
                              MakeSweep&& make_sweep)
 {
-    linear_shared<Row, Metric> s(l, own_memory);
-    Metric* const alpha = static_cast<Metric*>(memory.alpha) + l.offset +
+    using metric = typename Sweep::metric;
+    linear_shared<typename Sweep::row, metric> s(
+        l, block_memory<Sweep::always_shared>(l, memory));
+    metric* const alpha = static_cast<metric*>(memory.alpha) + l.offset +
                           std::size_t(blockIdx.x) * (g.symbols + 1) * l.length;
     double* const sums = memory.prior_sums + std::size_t(blockIdx.x) * g.outputs;
     const unsigned count = frames.size(g);
@@ -158,7 +161,7 @@ __device__ void decode_batch(const sync_geometry& g,
         block_sync();
         sum_priors(g, in, sums);
         auto sweep = make_sweep(in, s, sums);
-        decode_linear<One>(g, l, in, sweep, s, alpha, out, status[frame]);
+        decode_linear<Sweep::one_warp>(g, l, in, sweep, s, alpha, out, status[frame]);
     }
 }
 

@@ -72,9 +72,9 @@ private:
     template <template <int, class, class> class Items, int N, int Spare>
     static kernel_of_rows<kernel> kernel_with(unsigned q)
     {
-        return { q <= 32 ? starts_of_words<Items, N, Spare, true, Row, Metric>
-                         : starts_of_words<Items, N, Spare, false, Row, Metric>,
-                 N };
+        using one_warp = word_sweep<Items, N, Spare, true, Row, Metric>;
+        using warps = word_sweep<Items, N, Spare, false, Row, Metric>;
+        return { q <= 32 ? starts_of_words<one_warp> : starts_of_words<warps>, N };
     }
 
     // There are fewer kernels than in linear_plan, because the search is a small part of

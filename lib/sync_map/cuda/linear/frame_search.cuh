@@ -232,22 +232,24 @@ __device__ void write_found(const start_geometry& sg,
 
 // Writes the inputs of a batch's frames: copies inputs that are complete already, and
 // searches for the beginnings of the other frames. A block handles one frame at a time.
-template <bool One, class Row, class Metric, class MakeSweep>
+template <class Sweep, class MakeSweep>
 __device__ void find_starts(const sync_geometry& g,
                             const start_geometry& sg,
                             const linear_layout& l,
-                            const row_weights<Row>& weights,
-                            std::byte* memory,
+                            const row_weights<typename Sweep::row>& weights,
+                            const linear_memory& memory,
                             const std::byte* batch,
                             std::byte* frames,
                             std::byte* output,
                             MakeSweep&& make_sweep)
 {
-    linear_shared<Row, Metric> s(l, memory);
+    linear_shared<typename Sweep::row, typename Sweep::metric> s(
+        l, block_memory<Sweep::always_shared>(l, memory));
     const auto& search = sg.search;
     const std::byte* const items = batch + sg.batch_items_at;
     const auto run = [&](std::int64_t place, bool narrow) {
-        return try_start<One>(g, sg, l, weights, items, place, narrow, s, make_sweep);
+        return try_start<Sweep::one_warp>(
+            g, sg, l, weights, items, place, narrow, s, make_sweep);
     };
     for (unsigned f = blockIdx.x; f < g.frames; f += gridDim.x) {
         const auto piece = reinterpret_cast<const stream_piece*>(batch)[f];
@@ -314,41 +316,26 @@ __device__ void find_starts(const sync_geometry& g,
     }
 }
 
-template <template <int, class, class> class Items,
-          int N,
-          int Spare,
-          bool One,
-          class Row,
-          class Metric>
-__global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
-                                  One ? resident_warps<N, Metric> : 2)
+template <class Sweep>
+__global__ void __launch_bounds__(Sweep::max_threads, Sweep::min_blocks)
     starts_of_words(const sync_geometry g,
                     const start_geometry sg,
                     const linear_layout l,
-                    const row_weights<Row> weights,
+                    const row_weights<typename Sweep::row> weights,
                     const linear_memory memory,
                     const std::byte* batch,
                     std::byte* frames,
                     std::byte* output)
 {
-    __builtin_assume(!One || blockDim.x == 32);
-    __builtin_assume(!One || threadIdx.x < 32);
-    using sweep = word_sweep<Items, N, Spare, One, Row, Metric>;
-    find_starts<One, Row, Metric>(g,
-                                  sg,
-                                  l,
-                                  weights,
-                                  block_memory<sweep::always_shared>(l, memory),
-                                  batch,
-                                  frames,
-                                  output,
-                                  [&](const sync_geometry& tried,
-                                      const linear_layout& layout,
-                                      const frame_input& in,
-                                      linear_shared<Row, Metric>& s) {
-                                      return sweep{ tried, layout,  in,     memory,
-                                                    s,     nullptr, weights };
-                                  });
+    __builtin_assume(!Sweep::one_warp || blockDim.x == 32);
+    __builtin_assume(!Sweep::one_warp || threadIdx.x < 32);
+    const auto make_sweep = [&](const sync_geometry& tried,
+                                const linear_layout& layout,
+                                const frame_input& in,
+                                auto& s) {
+        return Sweep{ tried, layout, in, memory, s, nullptr, weights };
+    };
+    find_starts<Sweep>(g, sg, l, weights, memory, batch, frames, output, make_sweep);
 }
 
 template <bool Likelihoods, class Row, class Metric>
@@ -364,21 +351,13 @@ __global__ void starts_of_any(const sync_geometry g,
     Row* const rows =
         static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * l.window * g.q;
     using sweep = any_sweep<Likelihoods, Row, Metric>;
-    find_starts<false, Row, Metric>(g,
-                                    sg,
-                                    l,
-                                    weights,
-                                    block_memory<sweep::always_shared>(l, memory),
-                                    batch,
-                                    frames,
-                                    output,
-                                    [&](const sync_geometry& tried,
-                                        const linear_layout& layout,
-                                        const frame_input& in,
-                                        linear_shared<Row, Metric>& s) {
-                                        return sweep{ tried, layout,  in,   memory,
-                                                      s,     nullptr, rows, weights };
-                                    });
+    const auto make_sweep = [&](const sync_geometry& tried,
+                                const linear_layout& layout,
+                                const frame_input& in,
+                                auto& s) {
+        return sweep{ tried, layout, in, memory, s, nullptr, rows, weights };
+    };
+    find_starts<sweep>(g, sg, l, weights, memory, batch, frames, output, make_sweep);
 }
 
 } // namespace gr::gpufec::sync_map

@@ -71,9 +71,9 @@ private:
     template <template <int, class, class> class Items, int N, int Spare>
     static kernel_of_rows<kernel> kernel_with(unsigned q)
     {
-        return { q <= 32 ? linear_words<Items, N, Spare, true, Row, Metric>
-                         : linear_words<Items, N, Spare, false, Row, Metric>,
-                 N };
+        using one_warp = word_sweep<Items, N, Spare, true, Row, Metric>;
+        using warps = word_sweep<Items, N, Spare, false, Row, Metric>;
+        return { q <= 32 ? linear_words<one_warp> : linear_words<warps>, N };
     }
 
     template <template <int, class, class> class Items>

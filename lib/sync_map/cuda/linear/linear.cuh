@@ -25,39 +25,24 @@
 
 namespace gr::gpufec::sync_map {
 
-// Decodes frames of a batch. If One is true, a block is one warp, for at most 32 words.
-template <template <int, class, class> class Items,
-          int N,
-          int Spare,
-          bool One,
-          class Row,
-          class Metric>
-__global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
-                                  One ? resident_warps<N, Metric> : 2)
+// Decodes frames of a batch. \p Sweep is a word_sweep.
+template <class Sweep>
+__global__ void __launch_bounds__(Sweep::max_threads, Sweep::min_blocks)
     linear_words(const sync_geometry g,
                  const linear_layout l,
-                 const row_weights<Row> weights,
+                 const row_weights<typename Sweep::row> weights,
                  const linear_memory memory,
                  const frame_list frames,
                  const std::byte* input,
                  std::byte* output,
                  sync_status* status)
 {
-    __builtin_assume(!One || blockDim.x == 32);
-    __builtin_assume(!One || threadIdx.x < 32);
-    using sweep = word_sweep<Items, N, Spare, One, Row, Metric>;
-    decode_batch<One, Row, Metric>(
-        g,
-        l,
-        memory,
-        block_memory<sweep::always_shared>(l, memory),
-        frames,
-        input,
-        output,
-        status,
-        [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
-            return sweep{ g, l, in, memory, s, sums, weights };
-        });
+    __builtin_assume(!Sweep::one_warp || blockDim.x == 32);
+    __builtin_assume(!Sweep::one_warp || threadIdx.x < 32);
+    const auto make_sweep = [&](const frame_input& in, auto& s, const double* sums) {
+        return Sweep{ g, l, in, memory, s, sums, weights };
+    };
+    decode_batch<Sweep>(g, l, memory, frames, input, output, status, make_sweep);
 }
 
 } // namespace gr::gpufec::sync_map

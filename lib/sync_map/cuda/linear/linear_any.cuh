@@ -19,8 +19,10 @@ namespace gr::gpufec::sync_map {
 // \tparam Likelihoods whether an item has likelihoods of all symbols
 template <bool Likelihoods, class Row, class Metric>
 struct any_sweep {
+    using row = Row;
+    using metric = Metric;
     static constexpr int S = nibble_segment;
-    static constexpr bool always_shared = false;
+    static constexpr bool one_warp = false, always_shared = false;
 
     const sync_geometry& g;
     const linear_layout& l;
@@ -135,20 +137,12 @@ __global__ void linear_any(const sync_geometry g,
                            sync_status* status)
 {
     using sweep = any_sweep<Likelihoods, Row, Metric>;
-    decode_batch<false, Row, Metric>(
-        g,
-        l,
-        memory,
-        block_memory<sweep::always_shared>(l, memory),
-        frames,
-        input,
-        output,
-        status,
-        [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
-            Row* const rows =
-                static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * l.window * g.q;
-            return sweep{ g, l, in, memory, s, sums, rows, weights };
-        });
+    const auto make_sweep = [&](const frame_input& in, auto& s, const double* sums) {
+        Row* const rows =
+            static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * l.window * g.q;
+        return sweep{ g, l, in, memory, s, sums, rows, weights };
+    };
+    decode_batch<sweep>(g, l, memory, frames, input, output, status, make_sweep);
 }
 
 } // namespace gr::gpufec::sync_map

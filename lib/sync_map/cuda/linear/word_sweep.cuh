@@ -10,6 +10,20 @@
 
 namespace gr::gpufec::sync_map {
 
+// Minimum number of resident blocks per multiprocessor for codes of up to 32 words, whose
+// blocks have one warp. The number limits the registers of a thread. More warps hide more
+// latency, until registers are spilled: on an H200, 20 warps raised the rate from 1142 to
+// 1204 Mb/s (docs/decisions/2026-11-22-sync-tries.md). Some GPUs hold only 16 blocks
+// per multiprocessor.
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890
+template <int N, class Metric>
+constexpr unsigned resident_warps = N <= 10 && sizeof(Metric) == 4 ? 20 : 16;
+#else
+template <int N, class Metric>
+constexpr unsigned resident_warps = 16;
+#endif
+
+//! Sweep with N lattice rows in registers; see decode_linear().
 template <template <int, class, class> class Items,
           int N,
           int Spare,
@@ -20,7 +34,12 @@ struct word_sweep {
     using items = Items<N, Row, Metric>;
     using word = typename items::word;
     using lattice = word_lattice<N, Spare, Row>;
-    static constexpr bool always_shared = true;
+    using row = Row;
+    using metric = Metric;
+    static constexpr bool one_warp = One, always_shared = true;
+    // Launch bounds of the kernels.
+    static constexpr unsigned max_threads = One ? 32 : 32 * max_warps;
+    static constexpr unsigned min_blocks = One ? resident_warps<N, Metric> : 2;
 
     const sync_geometry& g;
     const linear_layout& l;
@@ -168,19 +187,6 @@ struct word_sweep {
         }
     }
 };
-
-// Minimum number of resident blocks per multiprocessor for codes of up to 32 words, whose
-// blocks have one warp. The number limits the registers of a thread. More warps hide more
-// latency, until registers are spilled: on an H200, 20 warps raised the rate from 1142 to
-// 1204 Mb/s (docs/decisions/2026-11-22-sync-tries.md). Some GPUs hold only 16 blocks
-// per multiprocessor.
-#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890
-template <int N, class Metric>
-constexpr unsigned resident_warps = N <= 10 && sizeof(Metric) == 4 ? 20 : 16;
-#else
-template <int N, class Metric>
-constexpr unsigned resident_warps = 16;
-#endif
 
 } // namespace gr::gpufec::sync_map
 
