@@ -12,15 +12,18 @@
 
 namespace gr::gpufec::framing {
 
+const bit_kernels& bit_kernels_of(const std::string& variant)
+{
+    static const compiled_variants<bit_kernels> variants = GPUFEC_VARIANTS(all);
+    return variants.of(variant);
+}
+
 marker_search::marker_search(const sync_marker& marker,
                              unsigned errors,
                              const std::string& variant)
     : d_marker(marker),
       d_errors(errors),
-      d_kernels([&]() -> const marker_kernels& {
-          static const compiled_variants<marker_kernels> variants = GPUFEC_VARIANTS(all);
-          return variants.of(variant);
-      }()),
+      d_kernels(bit_kernels_of(variant)),
       d_masks(marker.bits)
 {
     for (unsigned i = 0; i < marker.bits; ++i) {
@@ -43,8 +46,8 @@ std::size_t marker_search::find_chunk(const std::uint8_t* bytes,
         word = __builtin_bswap64(word);
     }
     const auto positions = std::min(end - 8 * start, 64 * chunk_words);
-    constexpr auto unit = 64 * marker_kernels::granularity;
-    const auto words = (positions + unit - 1) / unit * marker_kernels::granularity;
+    constexpr auto unit = 64 * bit_kernels::granularity;
+    const auto words = (positions + unit - 1) / unit * bit_kernels::granularity;
     d_kernels.find(text, words, d_masks.data(), d_marker.bits, d_errors, hits);
     return words;
 }

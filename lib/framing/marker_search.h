@@ -7,7 +7,7 @@
 #ifndef INCLUDED_GPUFEC_FRAMING_MARKER_SEARCH_H
 #define INCLUDED_GPUFEC_FRAMING_MARKER_SEARCH_H
 
-#include "marker_kernels.h"
+#include "bit_kernels.h"
 #include "sync_marker.h"
 #include <string>
 #include <vector>
@@ -61,10 +61,10 @@ public:
     }
 
 private:
-    static constexpr std::size_t chunk_words = 8 * marker_kernels::granularity;
+    static constexpr std::size_t chunk_words = 8 * bit_kernels::granularity;
 
     // Finds the markers that begin in up to chunk_words words from byte `start` on.
-    // Returns the number of words of `hits`; see marker_kernels::find().
+    // Returns the number of words of `hits`; see bit_kernels::find().
     std::size_t find_chunk(const std::uint8_t* bytes,
                            std::size_t start,
                            std::size_t end,
@@ -72,7 +72,7 @@ private:
 
     const sync_marker d_marker;
     const unsigned d_errors;
-    const marker_kernels& d_kernels;
+    const bit_kernels& d_kernels;
     std::vector<std::uint64_t> d_masks; // one word per bit of the marker
 };
 

@@ -3,7 +3,6 @@
 
 /* Storage of received bits and soft values, and their orientations. */
 
-#include "common/cpu_variant.h"
 #include "common/refuse.h"
 #include "marker_search.h"
 #include "received_bits.h"
@@ -35,11 +34,7 @@ received_bits::received_bits(bool soft,
                              unsigned positive_bit,
                              bool differential,
                              const std::string& variant)
-    : d_kernels([&]() -> const randomiser_kernels& {
-          static const compiled_variants<randomiser_kernels> variants =
-              GPUFEC_VARIANTS(randomiser);
-          return variants.of(variant);
-      }()),
+    : d_kernels(bit_kernels_of(variant)),
       d_has_soft(soft),
       d_differential(differential),
       d_positive_mask(positive_bit ? 0xff : 0),

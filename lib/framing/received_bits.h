@@ -6,7 +6,7 @@
 #ifndef INCLUDED_GPUFEC_FRAMING_RECEIVED_BITS_H
 #define INCLUDED_GPUFEC_FRAMING_RECEIVED_BITS_H
 
-#include "randomiser_kernels.h"
+#include "bit_kernels.h"
 #include "sync_marker.h"
 #include <cstddef>
 #include <cstdint>
@@ -112,7 +112,7 @@ private:
     std::uint8_t byte(std::size_t index) const;
     const std::uint8_t* contiguous(std::size_t first, std::size_t count) const;
 
-    const randomiser_kernels& d_kernels;
+    const bit_kernels& d_kernels;
     const bool d_has_soft, d_differential;
     const std::uint8_t d_positive_mask; // XORed with packed sign bits
     const unsigned d_positive_bit;

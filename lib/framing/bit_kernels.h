@@ -1,18 +1,20 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of the kernel that compares a marker with packed bits at every bit. Its
- * source is compiled once for each instruction set. */
+/* The interface of the kernels that compare a marker with packed bits at every bit, and
+ * that align and derandomise the bits of a frame. Their source is compiled once for each
+ * instruction set. */
 
-#ifndef INCLUDED_GPUFEC_FRAMING_MARKER_KERNELS_H
-#define INCLUDED_GPUFEC_FRAMING_MARKER_KERNELS_H
+#ifndef INCLUDED_GPUFEC_FRAMING_BIT_KERNELS_H
+#define INCLUDED_GPUFEC_FRAMING_BIT_KERNELS_H
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace gr::gpufec::framing {
 
-struct marker_kernels {
+struct bit_kernels {
     //! The number of words that find() accepts is a multiple of this number.
     static constexpr std::size_t granularity = 8;
 
@@ -33,18 +35,37 @@ struct marker_kernels {
                  unsigned bits,
                  unsigned errors,
                  std::uint64_t* hits);
+
+    /*!
+     * \brief Copies packed bits and XORs their bytes with a sequence and a mask.
+     *
+     * \param from \p count + 1 bytes
+     * \param shift index of the first bit in the first byte, 0 to 7
+     * \param count number of bytes to write
+     * \param sequence \p count bytes
+     * \param mask XORed with each byte
+     */
+    void (*copy)(const std::uint8_t* from,
+                 unsigned shift,
+                 std::size_t count,
+                 const std::uint8_t* sequence,
+                 std::uint8_t mask,
+                 std::uint8_t* to);
 };
 
 namespace baseline {
-extern const marker_kernels all;
+extern const bit_kernels all;
 }
 namespace avx2 {
-extern const marker_kernels all;
+extern const bit_kernels all;
 }
 namespace avx512 {
-extern const marker_kernels all;
+extern const bit_kernels all;
 }
+
+//! Returns the kernels for an instruction set, as in cpu_variant().
+const bit_kernels& bit_kernels_of(const std::string& variant);
 
 } // namespace gr::gpufec::framing
 
-#endif /* INCLUDED_GPUFEC_FRAMING_MARKER_KERNELS_H */
+#endif /* INCLUDED_GPUFEC_FRAMING_BIT_KERNELS_H */

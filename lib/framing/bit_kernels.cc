@@ -1,12 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel of the marker search. Bit k of a vector belongs to the marker that begins at
- * bit k, so that one vector operation processes 128 to 512 positions. Carry-save adders
- * count the bits that differ from the marker. The counts are stored as bit planes. This
- * file is compiled once for each instruction set. */
+/* The kernel of the marker search, and the kernel that aligns and derandomises the bits
+ * of a frame. This file is compiled once for each instruction set.
+ *
+ * In the marker search, bit k of a vector belongs to the marker that begins at bit k, so
+ * that one vector operation processes 128 to 512 positions. Carry-save adders count the
+ * bits that differ from the marker. The counts are stored as bit planes. */
 
-#include "marker_kernels.h"
+#include "bit_kernels.h"
 #include <cstring>
 
 namespace gr::gpufec::framing {
@@ -16,7 +18,7 @@ namespace {
 
 typedef std::uint64_t vec __attribute__((vector_size(2 * GPUFEC_LANES)));
 constexpr std::size_t words_per_vec = sizeof(vec) / sizeof(std::uint64_t);
-static_assert(marker_kernels::granularity % words_per_vec == 0);
+static_assert(bit_kernels::granularity % words_per_vec == 0);
 
 vec load(const std::uint64_t* from)
 {
@@ -94,9 +96,41 @@ void find(const std::uint64_t* words,
                   : find_of<6>)(words, count, marker, errors, hits);
 }
 
+std::uint64_t word_at(const std::uint8_t* bytes)
+{
+    std::uint64_t word;
+    std::memcpy(&word, bytes, 8);
+    return word;
+}
+
+// The compiler vectorises the loop over words.
+void copy(const std::uint8_t* from,
+          unsigned shift,
+          std::size_t count,
+          const std::uint8_t* sequence,
+          std::uint8_t mask,
+          std::uint8_t* to)
+{
+    // The shifts move bits between the bytes of a word, and the masks remove these bits.
+    constexpr auto every_byte = ~std::uint64_t(0) / 0xff;
+    const auto here = every_byte * (0xffu << shift & 0xff);
+    const auto next = every_byte * (0xffu >> (8 - shift));
+    const auto whole = count / 8;
+    for (std::size_t i = 0; i < whole; ++i) {
+        const auto word = ((word_at(from + 8 * i) << shift & here) |
+                           (word_at(from + 8 * i + 1) >> (8 - shift) & next)) ^
+                          word_at(sequence + 8 * i) ^ every_byte * mask;
+        std::memcpy(to + 8 * i, &word, 8);
+    }
+    for (std::size_t i = 8 * whole; i < count; ++i) {
+        const auto byte = from[i] << shift | from[i + 1] >> (8 - shift);
+        to[i] = std::uint8_t(byte ^ sequence[i] ^ mask);
+    }
+}
+
 } // namespace
 
-const marker_kernels all = { find };
+const bit_kernels all = { find, copy };
 
 } // namespace GPUFEC_ISA
 } // namespace gr::gpufec::framing
