@@ -474,7 +474,7 @@ private:
         }
         auto* const port = out;
         if (d_ports) {
-            d_ports->wait_for_items();
+            d_ports->wait_for_items(this->nitems_read(0) + in.available);
         }
         if (copies_output()) {
             out = d_ports->next_output();
@@ -618,11 +618,11 @@ private:
         if (!memory) {
             return true;
         }
+        const auto items = space();
         const auto free =
-            copies_output() ? d_ports->output_bytes() : space() * d_output_size;
+            copies_output() ? d_ports->output_bytes() : items * d_output_size;
         if (d_ports) {
-            d_ports->wait_for_space(); // called after space(), whose result may have
-                                       // grown meanwhile
+            d_ports->wait_for_space(this->nitems_written(0) + items);
         }
         const auto taken = std::min(free, given * d_output_size + held_output());
         return memory->borrow(out + taken, free - taken);

@@ -138,6 +138,7 @@ void device_ports::port<Memory>::reset()
     buffer.reset();
     ring.reset();
     offset = 0;
+    waited_for = -1;
 }
 
 template <class Memory>
@@ -258,16 +259,18 @@ void device_ports::give(gr::buffer& buffer, void* to, std::size_t items)
     }
 }
 
-void device_ports::wait_for_items()
+void device_ports::wait_for_items(std::uint64_t end)
 {
-    if (d_in.buffer && gr_cuda::wait_for_items(*d_in.buffer, d_copies->stream())) {
+    if (d_in.buffer && std::exchange(d_in.waited_for, end) != end &&
+        gr_cuda::wait_for_items(*d_in.buffer, d_copies->stream())) {
         d_copies->wait();
     }
 }
 
-void device_ports::wait_for_space()
+void device_ports::wait_for_space(std::uint64_t end)
 {
-    if (d_out.buffer && gr_cuda::wait_for_space(*d_out.buffer, d_copies->stream())) {
+    if (d_out.buffer && std::exchange(d_out.waited_for, end) != end &&
+        gr_cuda::wait_for_space(*d_out.buffer, d_copies->stream())) {
         d_copies->wait();
     }
 }

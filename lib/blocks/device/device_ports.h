@@ -98,10 +98,10 @@ public:
     pinned_output* output() { return d_out.memory ? &*d_out.memory : nullptr; }
 
     //! These functions wait for other blocks' work on a buffer that is accessed in place.
-    //! The first waits until the available input is written, the second until the free
-    //! space is no longer read.
-    void wait_for_items();
-    void wait_for_space();
+    //! The first waits until the input before item \p end is written, the second until
+    //! the space before output item \p end is no longer read.
+    void wait_for_items(std::uint64_t end);
+    void wait_for_space(std::uint64_t end);
 
 private:
     // The memory of one port: the scheduler's buffer, a ring in device memory, or memory
@@ -130,6 +130,8 @@ private:
         std::size_t offset = 0; // offset in bytes of the oldest item or of the next
                                 // output
         std::optional<Memory> memory;
+        std::uint64_t waited_for = -1; // latest argument of wait_for_items() or
+                                       // wait_for_space()
     };
 
     const port_memory d_io;
