@@ -385,28 +385,10 @@ private:
     {
         try {
             enqueue(s, job, memory, [](const char*) {});
-            if (memory.samples) {
-                copy_samples(s, memory);
-            }
             complete(s);
         } catch (...) {
             d_admission.end();
             throw;
-        }
-    }
-
-    void copy_samples(Slot& s, const batch_memory& memory)
-    {
-        for (const auto& c : *memory.samples) {
-            check(cudaMemcpy2DAsync(c.to,
-                                    c.bytes,
-                                    memory.address(c),
-                                    c.rows > 1 ? c.pitch : c.bytes,
-                                    c.bytes,
-                                    c.rows,
-                                    cudaMemcpyDefault,
-                                    s.queue.get()),
-                  "copy of samples");
         }
     }
 

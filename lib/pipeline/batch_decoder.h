@@ -58,7 +58,6 @@ struct batch_limits {
     std::size_t input_bytes = 0;  //!< host memory of the input of a full batch
     std::size_t output_bytes = 0; //!< host memory of the output of a full batch
     std::size_t status_bytes = 0; //!< host memory of the statuses of all work items
-    std::size_t sample_bytes = 0; //!< host memory of a slot for copied_rows
     std::size_t device_bytes = 0; //!< device memory of a slot
     //! Size of the first part of the slot's input buffer, in bytes. The decoder reads
     //! this part even if the items are borrowed.
@@ -97,15 +96,6 @@ struct borrowed_output {
     bool in_place_of_output() const { return to && rows.bits == 0; }
 };
 
-//! Rows of a batch's input or output, in memory of the device, that the device copies to
-//! the host after decoding.
-struct copied_rows {
-    bool of_output;   //!< whether the rows belong to output that is written in place
-    std::size_t from; //!< offset of the first row in bytes
-    std::size_t bytes, pitch, rows; //!< row size and pitch in bytes; number of rows
-    std::byte* to;                  //!< where the rows are stored without gaps
-};
-
 //! Addresses of the input, output and statuses of a batch.
 struct batch_memory {
     const std::byte* input;
@@ -113,12 +103,6 @@ struct batch_memory {
     std::byte* status;
     const std::byte* table = nullptr; //!< the slot's own input, if \p input is borrowed
     borrowed_output borrowed = {};    //!< used by devices only
-    const std::vector<copied_rows>* samples = nullptr; //!< rows to copy, or nullptr
-
-    const std::byte* address(const copied_rows& rows) const
-    {
-        return (rows.of_output ? borrowed.to : input) + rows.from;
-    }
 };
 
 //! Duration of a step of a batch on a device.

@@ -48,11 +48,10 @@ public:
     struct slot {
         std::byte* input;
         std::byte* output; //!< the slot's own buffer, or borrowed memory of equal layout
-        std::byte *status, *sample_memory; //!< sample_memory is nullptr without samples
+        std::byte* status;
         Job job{};
         const std::byte* from = nullptr; //!< data to decode: \c input, or borrowed items
         borrowed_output borrowed{};      //!< memory to which a device writes in place
-        std::vector<copied_rows> samples;
     };
 
     struct hooks {
@@ -143,15 +142,12 @@ public:
     //! Submits the slot that filling() returns, with input at \p from. Output is written
     //! to the memory \p borrowed, if pin_output() has pinned it. The caller must not
     //! change the memory of input or output before release().
-    void submit(const Job& job,
-                const std::byte* from,
-                const borrowed_output& borrowed = {},
-                std::vector<copied_rows> samples = {})
+    void
+    submit(const Job& job, const std::byte* from, const borrowed_output& borrowed = {})
     {
         auto& s = *d_ring[d_fill];
         s.memory.job = job;
         s.memory.from = from;
-        s.memory.samples = std::move(samples);
         s.put_to(d_output_pinned && s.user != d_fallback.get() ? borrowed
                                                                : borrowed_output{});
         d_flight.push_back(&s);
@@ -193,15 +189,13 @@ public:
         return !d_flight.empty() && wait(*d_flight.front(), limit);
     }
 
-    //! Waits until every slot in flight has finished, and calls each(slot) for these
-    //! slots, oldest first. Afterwards no borrowed input is read.
-    template <class Call>
-    void wait_idle(Call&& each)
+    //! Waits until every slot in flight has finished. Afterwards no borrowed input is
+    //! read.
+    void wait_idle()
     {
         for (auto* s : d_flight) {
             while (!wait(*s, std::chrono::milliseconds(100))) {
             }
-            each(std::as_const(s->memory));
         }
     }
 
@@ -232,8 +226,7 @@ public:
     //! unpins the slots' input buffers except their first batch_limits::table_bytes.
     bool pin_input(void* memory, std::size_t bytes)
     {
-        if (d_abandoned || (d_decoders.front()->has(memory) && !reserve_samples()) ||
-            !d_decoders.front()->page_lock(memory, bytes)) {
+        if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
             return false;
         }
         d_pinned_input_bytes = bytes;
@@ -274,7 +267,7 @@ public:
     //! memory to the slots' own memory.
     void keep_output()
     {
-        wait_idle([](const slot&) {});
+        wait_idle();
         for (auto* s : d_flight) {
             s->user->copy_to_slot(s->output, s->memory.borrowed);
             s->put_to({});
@@ -334,7 +327,6 @@ private:
             memory.input = b.input.memory.data();
             output = b.output.memory.data();
             memory.status = b.status.memory.data();
-            memory.sample_memory = b.samples.memory.data();
             put_to(memory.borrowed);
         }
         void put_to(const borrowed_output& borrowed)
@@ -383,9 +375,7 @@ private:
         with_back_off([&] {
             const auto& m = s.memory;
             s.user->submit(
-                s.number,
-                m.job,
-                { m.from, s.output, m.status, m.input, m.borrowed, &m.samples });
+                s.number, m.job, { m.from, s.output, m.status, m.input, m.borrowed });
         });
         s.since = clock::now();
     }
@@ -526,8 +516,7 @@ private:
         std::vector<std::unique_ptr<slot_buffers>> fresh(d_slots.size());
         for (std::size_t i = 0; i < d_slots.size() && d_hooks.fallback; ++i) {
             if (d_slots[i]->user == &hung) {
-                fresh[i] = std::make_unique<slot_buffers>(
-                    hung.limits(), d_slots[i]->own->samples.memory.size());
+                fresh[i] = std::make_unique<slot_buffers>(hung.limits());
             }
         }
         hung.abandon();
@@ -637,21 +626,6 @@ private:
         if (s.own) {
             s.own->each(call);
         }
-    }
-
-    // Allocates and pins the slots' memory for samples; returns false if that fails.
-    bool reserve_samples()
-    try {
-        for (auto& s : d_slots) {
-            if (auto& own = s->own->samples; own.memory.size() == 0) {
-                own = slot_buffer(s->user->limits().sample_bytes);
-                own.lock(*s->user, own.memory.size());
-                s->memory.sample_memory = own.memory.data();
-            }
-        }
-        return true;
-    } catch (const std::bad_alloc&) {
-        return false;
     }
 
     static void keep_locked(entry& s) noexcept

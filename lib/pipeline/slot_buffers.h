@@ -40,25 +40,20 @@ struct slot_buffer {
     bool locked = false;
 };
 
-//! Input, output, statuses and samples of a slot. Only input in memory of a device needs
-//! memory for samples.
+//! Input, output and statuses of a slot.
 struct slot_buffers {
-    explicit slot_buffers(const batch_limits& l, std::size_t sample_bytes = 0)
-        : input(l.input_bytes),
-          output(l.output_bytes),
-          status(l.status_bytes),
-          samples(sample_bytes)
+    explicit slot_buffers(const batch_limits& l)
+        : input(l.input_bytes), output(l.output_bytes), status(l.status_bytes)
     {
     }
     std::size_t bytes() const
     {
-        return input.memory.size() + output.memory.size() + status.memory.size() +
-               samples.memory.size();
+        return input.memory.size() + output.memory.size() + status.memory.size();
     }
     template <class Call>
     void each(Call&& call)
     {
-        for (auto* b : { &input, &output, &status, &samples }) {
+        for (auto* b : { &input, &output, &status }) {
             call(*b);
         }
     }
@@ -67,9 +62,8 @@ struct slot_buffers {
         input.copy_from(other.input);
         output.copy_from(other.output);
         status.copy_from(other.status);
-        samples.copy_from(other.samples);
     }
-    slot_buffer input, output, status, samples;
+    slot_buffer input, output, status;
 };
 
 } // namespace gr::gpufec

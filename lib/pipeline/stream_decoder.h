@@ -136,8 +136,7 @@ public:
     void copy_borrowed() override
     {
         if (d_pipeline && d_input.borrowing()) {
-            std::size_t batch = 0;
-            d_pipeline->wait_idle([&](const slot& s) { on_finished(s, batch++); });
+            d_pipeline->wait_idle();
             if (all_pulled()) {
                 return; // all output was pulled, so the input is not needed
             }
@@ -286,9 +285,6 @@ protected:
     virtual bool borrows_bits() const { return false; }
     //! Resets the derived class to the beginning of a stream.
     virtual void restart() = 0;
-    //! Called for each batch in flight when borrowing of input ends, after the batch has
-    //! finished and before its input is released. \p batch is 0 for the oldest batch.
-    virtual void on_finished(const slot&, std::size_t /*batch*/) {}
 
     // Functions for the derived class to call.
 
@@ -387,13 +383,10 @@ protected:
 
     //! Submits the open batch, whose output has the layout \p rows. The next batch begins
     //! with item \p next.
-    void submit(const job& j,
-                std::uint64_t next,
-                const output_rows& rows = {},
-                std::vector<copied_rows> samples = {})
+    void submit(const job& j, std::uint64_t next, const output_rows& rows = {})
     {
         const auto* const input = open_input();
-        send(j, input, rows, std::move(samples));
+        send(j, input, rows);
         d_input.submitted(input, next);
         d_deadline.stop();
         watch();
@@ -485,13 +478,10 @@ private:
         }
     }
 
-    void send(const job& j,
-              const std::byte* input,
-              const output_rows& rows,
-              std::vector<copied_rows> samples = {})
+    void send(const job& j, const std::byte* input, const output_rows& rows)
     {
         auto* const to = rows.regular() ? d_output.place(rows.total()) : nullptr;
-        d_pipeline->submit(j, input, { to, rows }, std::move(samples));
+        d_pipeline->submit(j, input, { to, rows });
         d_output.submitted(rows.total());
     }
 

@@ -110,7 +110,6 @@ public:
         const bool done = d_decoder->finished(slot);
         if (const auto it = d_running.find(slot); done && it != d_running.end()) {
             give(it->second);
-            copy_samples(it->second);
             d_running.erase(it);
         }
         return done;
@@ -128,17 +127,6 @@ private:
             }
             std::memset(memory.output, 0x55, limits().output_bytes);
             give(memory);
-        }
-    }
-
-    static void copy_samples(const batch_memory& memory)
-    {
-        for (const auto& c :
-             memory.samples ? *memory.samples : std::vector<copied_rows>{}) {
-            const auto* const from = memory.address(c);
-            for (std::size_t i = 0; i < c.rows; ++i) {
-                std::memcpy(c.to + i * c.bytes, from + i * c.pitch, c.bytes);
-            }
         }
     }
 

@@ -117,7 +117,7 @@ public:
     void copy_borrowed() override
     {
         if (d_pipeline && d_engine->d_cutter.store().borrowing()) {
-            d_pipeline->wait_idle([](const slot&) {});
+            d_pipeline->wait_idle();
             d_engine->d_cutter.store().copy_borrowed();
         }
     }

@@ -61,13 +61,19 @@ constexpr auto ones = [] {
 
 } // namespace
 
-reencoder::reencoder(const conv_code& code) : d_memory(code.constraint_length() - 1)
+reencoder::step reencoder::step_of(const conv_code& code)
 {
     const auto n = code.values_per_period();
     const auto periods = n <= 8 ? 8 / n : 1;
-    d_stages = periods * code.period();
-    d_values = periods * n;
-    d_whole = n <= 8;
+    return { periods * code.period(), periods * n };
+}
+
+reencoder::reencoder(const conv_code& code)
+    : d_memory(code.constraint_length() - 1),
+      d_stages(step_of(code).stages),
+      d_values(step_of(code).values),
+      d_whole(d_values <= 8)
+{
     if (!d_whole) {
         d_signs.resize(std::size_t(code.period()) << code.constraint_length());
     } else {

@@ -41,6 +41,13 @@ public:
         double rate() const { return values ? double(wrong) / values : 0; }
     };
 
+    //! The number of stages of a step, a multiple of the puncturing period, and of its
+    //! soft values.
+    struct step {
+        unsigned stages, values;
+    };
+    static step step_of(const conv_code& code);
+
     explicit reencoder(const conv_code& code);
 
     //! Returns the number of stages per step, a multiple of the puncturing period.

@@ -4,6 +4,7 @@
 /* The CPU backend. Each SIMD lane decodes one parallel block. A thread decodes one group
  * of blocks at a time, with one block per lane. */
 
+#include "channel_counter.h"
 #include "common/cpu_variant.h"
 #include "common/host_memory.h"
 #include "kernels.h"
@@ -259,7 +260,8 @@ public:
           d_places(make_depuncturing(setup.map)),
           d_row_bytes((setup.plan.window * setup.map.outputs + 63) / 64 * 64),
           d_kernel_bytes((d_lanes.scratch_bytes(d_trellis, setup.plan.window) + 63) / 64 *
-                         64)
+                         64),
+          d_counter(setup)
     {
         for (unsigned i = 0; i < d_pool.threads(); ++i) {
             d_scratch.emplace_back(d_kernel_bytes + (d_lanes.lanes + 1) * d_row_bytes);
@@ -273,33 +275,34 @@ public:
 
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
-        if (job.error_counts) {
-            d_counts_due[slot] = { job, memory };
-        } else {
-            d_counts_due.erase(slot);
-        }
+        d_counts_due[slot] = { job, memory };
         const auto groups = (job.blocks + d_lanes.lanes - 1) / d_lanes.lanes;
         d_pool.submit(slot, groups, [this, job, memory](std::size_t group, unsigned w) {
             decode(job, memory, group * d_lanes.lanes, w);
         });
     }
 
-    // Counts sign errors if the job was intended for a GPU: after a fail-over, and in
-    // tests that replace the GPU by the CPU. For other jobs, class lock_monitor counts
-    // the errors.
+    // Also counts the sign errors of checks if the job was intended for a GPU: after a
+    // fail-over, and in tests that replace the GPU by the CPU. For other jobs, class
+    // lock_monitor counts these errors.
     bool finished(unsigned slot) override
     {
         if (!cpu_decoder::finished(slot)) {
             return false;
         }
-        if (const auto it = d_counts_due.find(slot); it != d_counts_due.end()) {
-            const auto& [job, memory] = it->second;
+        const auto due = d_counts_due.extract(slot);
+        if (due.empty() || !due.mapped().second.status) {
+            return true;
+        }
+        const auto& [job, memory] = due.mapped();
+        const auto& plan = d_setup.samples;
+        d_counter(job, memory.input, memory.output, plan.counts(memory.status));
+        if (job.error_counts) {
             make_sign_error_counts(d_setup,
                                    job,
                                    memory.input,
                                    memory.output,
-                                   reinterpret_cast<sign_error_counts*>(memory.status));
-            d_counts_due.erase(it);
+                                   plan.checks(job, memory.status));
         }
         return true;
     }
@@ -355,7 +358,8 @@ private:
     const std::size_t d_row_bytes;
     const std::size_t d_kernel_bytes;
     std::vector<host_memory> d_scratch; // scratch memory, one per thread
-    // Batches whose sign errors are still to be counted, by slot.
+    channel_counter d_counter;
+    // Batches whose wrong signs are still to be counted, by slot.
     std::map<unsigned, std::pair<job, batch_memory>> d_counts_due;
 };
 

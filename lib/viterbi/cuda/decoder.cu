@@ -21,20 +21,19 @@ struct viterbi_slot : device_slot {
     viterbi_slot(std::size_t input_bytes,
                  std::size_t soft_words,
                  std::size_t survivor_words,
-                 std::size_t output_bytes)
+                 std::size_t output_bytes,
+                 std::size_t status_bytes)
         : input(input_bytes),
           soft(soft_words),
           survivors(survivor_words),
-          output(output_bytes)
+          output(output_bytes),
+          status(status_bytes)
     {
     }
     buffer<std::byte> input;
     buffer<std::uint32_t> soft, survivors;
-    buffer<std::byte> output;
+    buffer<std::byte> output, status;
     std::unique_ptr<buffer<float>> floats; // float input before its conversion to int8
-    // One element for each check of a lock (locking.h) in a batch; nullptr until the
-    // first use.
-    std::unique_ptr<buffer<sign_error_counts>> error_counts;
 };
 
 class cuda_viterbi : public cuda::device_decoder<job, viterbi_slot>
@@ -50,8 +49,11 @@ public:
         const auto survivors = pairs * d_launch->survivor_words(setup.plan);
         need_memory(slots * d_limits.device_bytes);
         for (unsigned i = 0; i < slots; ++i) {
-            d_slots.emplace_back(
-                d_limits.input_bytes, soft, survivors, d_limits.output_bytes);
+            d_slots.emplace_back(d_limits.input_bytes,
+                                 soft,
+                                 survivors,
+                                 d_limits.output_bytes,
+                                 d_limits.status_bytes);
         }
     }
 
@@ -70,7 +72,7 @@ public:
         const auto limits = setup.limits(blocks);
         const auto words = setup.plan.window * soft_words(setup.map.outputs) +
                            plan.survivor_words(setup.plan);
-        return limits.input_bytes + limits.output_bytes +
+        return limits.input_bytes + limits.output_bytes + limits.status_bytes +
                padded_pairs(blocks) * words * sizeof(std::uint32_t);
     }
 
@@ -120,9 +122,8 @@ private:
         }
         d_launch->launch(geometry(job), on_device, s.queue.get(), mark);
         check(cudaGetLastError(), "kernel launch");
-        if (job.error_counts) {
-            enqueue_sign_error_counts(s, job, on_device, memory.status);
-            mark("sign_errors");
+        if (memory.status) {
+            enqueue_counts(s, job, on_device, memory.status);
         }
         unpack_output(s, memory, on_device.output);
         end_kernels(s);
@@ -130,29 +131,27 @@ private:
         mark("copy_out");
     }
 
-    void enqueue_sign_error_counts(viterbi_slot& s,
-                                   const job& job,
-                                   const device_buffers& on_device,
-                                   std::byte* status)
+    // Enqueues the kernels that compute the status of a batch, and the copy of the
+    // status.
+    void enqueue_counts(viterbi_slot& s,
+                        const job& job,
+                        const device_buffers& on_device,
+                        std::byte* status)
     {
-        const auto D = d_setup.plan.decode_length;
-        const auto checks = job.checks(d_setup.checks, D);
-        if (checks == 0) {
-            return;
+        const auto& samples = d_setup.samples;
+        auto* const to = target(s.status.get(), status);
+        auto* const end = samples.checks(job, to);
+        launch_channel_counts(
+            geometry(job), samples, on_device, samples.counts(to), s.queue.get());
+        std::size_t checks = 0;
+        if (job.error_counts) {
+            const auto D = d_setup.plan.decode_length;
+            checks = job.checks(d_setup.checks, D);
+            launch_sign_error_counts(
+                d_setup.checks, D, job, d_setup.packed4, on_device, end, s.queue.get());
         }
-        if (!s.error_counts) {
-            s.error_counts = std::make_unique<buffer<sign_error_counts>>(
-                d_limits.status_bytes / sizeof(sign_error_counts));
-        }
-        launch_sign_error_counts(d_setup.checks,
-                                 D,
-                                 job,
-                                 d_setup.packed4,
-                                 on_device,
-                                 s.error_counts->get(),
-                                 s.queue.get());
         check(cudaGetLastError(), "kernel launch");
-        copy_out(s, status, s.error_counts->get(), checks * sizeof(sign_error_counts));
+        copy_out(s, status, to, reinterpret_cast<std::byte*>(end + checks) - to);
     }
 
     static std::size_t padded_pairs(std::size_t blocks)

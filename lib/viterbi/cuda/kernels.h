@@ -111,6 +111,14 @@ void launch_rotation(const phase_rotation& t,
                      std::size_t count,
                      cudaStream_t stream);
 
+//! Computes the counts of all samples of a batch from its decoded bits and its values,
+//! int8 or packed4, to which the phase rotation has been applied.
+void launch_channel_counts(const batch_geometry& g,
+                           const sample_plan& plan,
+                           const device_buffers& memory,
+                           channel_counts* to,
+                           cudaStream_t stream);
+
 //! Computes a batch's sign error counts from its decoded bits and its values, int8 or
 //! packed4, to which the phase rotation has been applied.
 void launch_sign_error_counts(const check_plan& plan,

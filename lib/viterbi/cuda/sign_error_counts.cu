@@ -1,9 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel that counts sign errors for the checks of a lock. One warp per check
- * re-encodes up to 512 steps before the check. locking.h defines lock and check, and
- * class reencoder defines a step. */
+/* The kernels that re-encode decoded bits and count the received signs that disagree: for
+ * the samples of a batch from which the channel is estimated, and for the checks of a
+ * lock. One warp re-encodes a sample, or up to 512 steps before a check. locking.h
+ * defines lock and check, and class reencoder defines a step. */
 
 #include "kernels.h"
 #include <cuda_runtime.h>
@@ -143,7 +144,72 @@ __global__ void make_sign_error_counts(count_arguments a)
     }
 }
 
+// Returns a soft value of a batch, like soft_value() on the CPU.
+__device__ int value_at(const std::byte* values, std::uint64_t index, bool packed4)
+{
+    if (!packed4) {
+        return std::int8_t(values[index]);
+    }
+    const auto pair = std::uint8_t(values[index / 2]);
+    const int nibble = std::int8_t(index % 2 ? pair << 4 : pair & 0xf0) >> 4;
+    return nibble < -7 ? -7 : nibble;
+}
+
+__global__ void make_channel_counts(batch_geometry g,
+                                    sample_plan plan,
+                                    const std::uint8_t* bits,
+                                    const std::byte* values,
+                                    channel_counts* to)
+{
+    const unsigned number = blockIdx.x * (threads / 32) + threadIdx.x / 32;
+    const unsigned lane = threadIdx.x % 32;
+    if (number >= plan.count(g.job)) {
+        return;
+    }
+    const auto sample = plan.at(g.job, number);
+    unsigned there = 0, wrong = 0, against = 0;
+    // Several stages per step of the loop, so that their loads overlap.
+#pragma unroll 4
+    for (unsigned stage = lane; stage < sample.stages; stage += 32) {
+        const unsigned contents =
+            bits_at(bits, sample.bit + stage - plan.memory, plan.memory + 1);
+        const unsigned period = stage / g.map.period;
+        const unsigned in_period = stage - period * g.map.period;
+        const auto first = sample.value + period * g.map.values_per_period;
+        for (unsigned r = 0; r < g.map.outputs; ++r) {
+            const int position = g.map.position[in_period * g.map.outputs + r];
+            if (position < 0) {
+                continue;
+            }
+            const int value = value_at(values, first + position, g.packed4);
+            const bool one = (__popc(contents & plan.taps[r]) & 1) != plan.inverted[r];
+            there += value != 0;
+            if (value != 0 && one != (value < 0)) {
+                ++wrong;
+                against += unsigned(value < 0 ? -value : value);
+            }
+        }
+    }
+    there = sum_over_warp(there);
+    wrong = sum_over_warp(wrong);
+    against = sum_over_warp(against);
+    if (lane == 0) {
+        to[number] = { there, wrong, against };
+    }
+}
+
 } // namespace
+
+void launch_channel_counts(const batch_geometry& g,
+                           const sample_plan& plan,
+                           const device_buffers& memory,
+                           channel_counts* to,
+                           cudaStream_t stream)
+{
+    const unsigned blocks = (plan.count(g.job) + threads / 32 - 1) / (threads / 32);
+    make_channel_counts<<<blocks, threads, 0, stream>>>(
+        g, plan, reinterpret_cast<const std::uint8_t*>(memory.output), memory.input, to);
+}
 
 void launch_sign_error_counts(const check_plan& plan,
                               std::uint32_t decode_length,

@@ -7,7 +7,8 @@
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_JOB_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_JOB_H
 
-#include "setup.h"
+#include "block_layout.h"
+#include "viterbi/phase_lock/sign_error_counts.h"
 
 namespace gr::gpufec::viterbi {
 
@@ -36,7 +37,7 @@ struct phase_rotation {
  * frame_output_bytes() per frame.
  */
 struct job {
-    std::uint64_t first_block = 0; //!< stream index of the first block; not for frames
+    std::uint64_t first_block = 0; //!< index of the first block in the stream
     std::uint32_t blocks = 0;      //!< number of blocks, a multiple of blocks_per_frame
     std::uint64_t first_value = 0;
     std::uint64_t values = 0;

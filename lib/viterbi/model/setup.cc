@@ -49,13 +49,7 @@ batch_limits setup::limits(std::size_t blocks) const
         l.output_bytes = frames * frame_output_bytes();
     }
     l.caller_item_bytes = floats ? l.input_bytes * caller_factor() : 0;
-    // A batch has at most `samples` samples of 2048 stages (stream/statistics.h). Each
-    // row has slack.
-    const auto samples = 2 * (8 * l.output_bytes >> 20) + 3;
-    l.sample_bytes =
-        samples * ((code.values(2048 + 2 * code.period()) + 4 * max_sample_rows + 1024) *
-                       caller_factor() +
-                   512);
+    l.status_bytes += samples.most(blocks) * sizeof(channel_counts);
     return l;
 }
 

@@ -8,9 +8,8 @@
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_SETUP_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_SETUP_H
 
-#include "block_layout.h"
+#include "channel_samples.h"
 #include "pipeline/batch_decoder.h"
-#include "viterbi/phase_lock/sign_error_counts.h"
 
 namespace gr::gpufec::viterbi {
 
@@ -22,15 +21,12 @@ struct setup {
     conv_code code;
     block_layout plan;
     value_map map;
-    check_plan checks; //!< the stages at which a lock is checked; for streams only
+    check_plan checks;   //!< the stages at which a lock is checked; for streams only
+    sample_plan samples; //!< the samples from which the channel is estimated
     bool packed4; //!< whether slots hold packed4, two values per byte, instead of int8
     bool floats = false; //!< whether the caller's items are floats; slots hold int8
     bool offset_binary = false; //!< whether the caller's items are uint8; slots hold int8
     std::string cuda_kernel = "auto";
-
-    //! Maximum number of statistics samples that a device copies as rows of one matrix.
-    //! Each additional row makes all rows of the matrix longer.
-    static constexpr std::size_t max_sample_rows = 16;
 
     setup(const conv_code& c,
           const block_layout& p,
@@ -41,6 +37,7 @@ struct setup {
           plan(p),
           map(make_value_map(c)),
           checks(p.streaming() ? make_check_plan(code, p.decode_length) : check_plan{}),
+          samples(make_sample_plan(code, p, packed)),
           packed4(packed)
     {
     }

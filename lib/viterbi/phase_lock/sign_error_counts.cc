@@ -6,6 +6,7 @@
 
 #include "sign_error_counts.h"
 #include "viterbi/code/reencoder.h"
+#include "viterbi/model/setup.h"
 #include "viterbi/model/soft_input.h"
 #include <algorithm>
 #include <cstring>
@@ -41,9 +42,9 @@ check_plan make_check_plan(const conv_code& code, std::uint32_t decode_length)
     if (code.values_per_period() > check_plan::max_values) {
         return plan;
     }
-    const unsigned periods = check_plan::max_values / code.values_per_period();
-    plan.stages = periods * code.period();
-    plan.values = periods * code.values_per_period();
+    const auto step = reencoder::step_of(code);
+    plan.stages = step.stages;
+    plan.values = step.values;
     if (plan.memory + plan.stages > max_bits) {
         return plan;
     }
@@ -57,11 +58,7 @@ check_plan make_check_plan(const conv_code& code, std::uint32_t decode_length)
             auto& value = plan.value[i++];
             value.stage = stage;
             value.inverted = code.inverted(r);
-            for (unsigned bit = 0; bit <= plan.memory; ++bit) {
-                const unsigned state = bit > 0 ? 1u << (plan.memory - bit) : 0;
-                const auto word = code.output_word(state, bit == 0);
-                value.taps |= (word >> (code.outputs() - 1 - r) & 1u) << bit;
-            }
+            value.taps = taps_of(code, r);
         }
     }
     return plan;

@@ -10,7 +10,6 @@
 #include "decoder_impl.h"
 #include "pipeline/stream_decoder.h"
 #include "signal_judge.h"
-#include "statistics.h"
 #include "traits.h"
 #include "viterbi/model/soft_input.h"
 #include <cstring>
@@ -26,8 +25,7 @@ class streaming_viterbi_decoder : public stream_decoder<viterbi_decoder_base, tr
 public:
     streaming_viterbi_decoder(const viterbi_options& options, decoder_hooks hooks)
         : stream_decoder(options, std::move(hooks), 1, item_bytes(options.format)),
-          d_options(options),
-          d_estimate(make_setup(options))
+          d_options(options)
     {
         require_above_0("soft_scale", options.soft_scale);
         if (const auto doubt = options.code.doubt(); !doubt.empty()) {
@@ -128,8 +126,7 @@ public:
                               slot->job.first_value + slot->job.values,
                               slot->job.blocks == d_batch,
                               slot->job.error_counts
-                                  ? reinterpret_cast<const sign_error_counts*>(
-                                        slot->status)
+                                  ? d_setup->samples.checks(slot->job, slot->status)
                                   : nullptr,
                               d_setup->checks.every };
     }
@@ -229,35 +226,11 @@ public:
 private:
     static constexpr std::size_t max_statistics = 1u << 16;
 
-    // A sample of a batch for the statistics.
-    struct sample {
-        std::uint64_t first_bit; // first bit of a parallel block or of a frame
-        std::optional<channel_estimator::sample> place;
-    };
-    // Samples on the device that are nearly equidistant, so that they can be copied as
-    // the rows of a matrix. A row has more values than a sample, because the distances
-    // differ by the values of one step of the re-encoder.
-    struct sample_rows {
-        std::size_t begin, rows; // index of the first sample, number of samples
-        std::size_t from, apart; // the first soft value, and the distance of rows
-        std::size_t input_bytes, output_bytes; // sizes of a row
-        const std::byte* input = nullptr;      // the copies, or nullptr if nothing is
-                                               // copied
-        const std::byte* output = nullptr;
-    };
-    // Position, size and statistics of a submitted batch's output.
+    // Position and size of a submitted batch's output.
     struct submitted {
         std::uint64_t first_bit;
         std::size_t bits;
         std::size_t frames;
-        // The first sample begins with the batch; further samples are at fixed positions.
-        std::vector<sample> samples;
-        bool on_device;                // whether the device has the input
-        std::vector<sample_rows> rows; // the samples on the device
-        // Statistics from the batch's first stages; empty until estimated.
-        std::optional<batch_statistics> statistics;
-        // Statistics at fixed positions of the stream.
-        std::vector<batch_statistics> fixed;
     };
 
     // A work item is a parallel block of a stream, or a frame.
@@ -342,9 +315,9 @@ private:
         job job;
         submitted batch{};
         job.blocks = work_items * plan().blocks_per_frame;
+        job.first_block = d_next_work_item * plan().blocks_per_frame;
         set_input_format(job);
         if (plan().streaming()) {
-            job.first_block = d_next_work_item;
             job.first_value = d_input.first() * values_per_item();
             job.values = have() - job.first_value;
             job.phase_rotation = d_rotation;
@@ -362,15 +335,13 @@ private:
             batch.bits = work_items * plan().frame_bits;
             batch.frames = work_items;
         }
-        auto copies = choose_samples(job, batch);
-        d_batches.push_back(std::move(batch));
+        d_batches.push_back(batch);
         d_next_work_item += work_items;
         const auto bits = d_batches.back().bits;
         const auto bytes = batch_size(d_batches.back(), true);
         submit(job,
                std::min(begin_of(d_next_work_item), d_input.end()),
-               { 0, 1, bytes, bytes, borrows_bits() ? bits : 0 },
-               std::move(copies));
+               { 0, 1, bytes, bytes, borrows_bits() ? bits : 0 });
         if (waiting() > 0) {
             d_deadline.start();
         }
@@ -385,16 +356,32 @@ private:
         }
     }
 
-    // Publishes the statistics of the oldest batch, before its output is pulled.
+    // Publishes the statistics of the oldest batch, before its output is pulled. The
+    // first sample is the one at the batch's beginning.
     void publish_statistics(const slot& s)
     {
-        auto& batch = d_batches.front();
-        if (!batch.statistics) {
-            estimate(s, batch);
+        const auto& samples = d_setup->samples;
+        const auto* const counts = samples.counts(s.status);
+        const auto count = samples.count(s.job);
+        const auto size = plan().streaming() ? plan().decode_length : plan().frame_bits;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const auto place = samples.at(s.job, i);
+            const auto& c = counts[i];
+            batch_statistics made;
+            if (c.values > 0) {
+                made.channel_error_rate = double(c.wrong) / c.values;
+            }
+            if (place.values > 0) {
+                made.metric = double(c.against) / place.values;
+            }
+            made.first_bit = d_batches.front().first_bit + place.item * size;
+            made.first_byte = byte_of(made.first_bit);
+            if (i == 0) {
+                d_statistics = made;
+            } else {
+                d_stream_statistics.push_back(made);
+            }
         }
-        d_statistics = batch.statistics;
-        d_stream_statistics.insert(
-            d_stream_statistics.end(), batch.fixed.begin(), batch.fixed.end());
         while (d_stream_statistics.size() > max_statistics) {
             d_stream_statistics.pop_front(); // the caller does not read the statistics
         }
@@ -457,168 +444,11 @@ private:
         }
     }
 
-    // Estimates the statistics of a finished batch before its input is released.
-    void on_finished(const slot& s, std::size_t batch) override
-    {
-        if (!d_batches[batch].statistics) {
-            estimate(s, d_batches[batch]);
-        }
-    }
-
     std::uint64_t byte_of(std::uint64_t bit) const
     {
         return plan().streaming() ? bit / 8
                                   : bit / plan().frame_bits * output_bytes_per_frame() +
                                         bit % plan().frame_bits / 8;
-    }
-
-    void estimate(const slot& s, submitted& batch)
-    {
-        std::vector<batch_statistics> estimates(batch.samples.size());
-        if (batch.on_device) {
-            for (const auto& rows : batch.rows) {
-                estimate(s, batch, rows, &estimates[rows.begin]);
-            }
-        } else {
-            for (std::size_t i = 0; i < estimates.size(); ++i) {
-                const auto& place = batch.samples[i].place;
-                if (place) {
-                    d_estimate.prefetch_after(s.job, *place, s.from, s.output);
-                }
-                estimates[i] = d_estimate(s.job, place, s.from, s.output);
-            }
-        }
-        for (std::size_t i = 0; i < estimates.size(); ++i) {
-            estimates[i].first_bit = batch.samples[i].first_bit;
-            estimates[i].first_byte = byte_of(estimates[i].first_bit);
-        }
-        batch.statistics = estimates[0];
-        batch.fixed.assign(estimates.begin() + 1, estimates.end());
-    }
-
-    // Estimates the channel from samples on the device.
-    void estimate(const slot& s,
-                  const submitted& batch,
-                  const sample_rows& rows,
-                  batch_statistics* estimates)
-    {
-        std::vector<std::byte> input, output;
-        for (std::size_t i = 0; i < rows.rows; ++i) {
-            auto place = *batch.samples[rows.begin + i].place;
-            const auto shift = rows.from + i * rows.apart;
-            const auto* from = rows.input + i * rows.input_bytes;
-            const auto* decoded = rows.output + i * rows.output_bytes;
-            if (!rows.input) {
-                input = on_host(s.from + bytes_of(shift), rows.input_bytes);
-                from = input.data();
-            }
-            if (!packed_output_on_device()) {
-                decoded = s.output + place.first_byte;
-            } else if (!rows.output) {
-                output = on_host(s.borrowed.to + place.first_byte, rows.output_bytes);
-                decoded = output.data();
-            }
-            auto job = s.job;
-            job.scaled_before -= std::min<std::uint64_t>(job.scaled_before, shift);
-            place.first_value -= shift;
-            place.first_byte = 0;
-            estimates[i] = d_estimate(job, place, from, decoded);
-        }
-    }
-
-    // Chooses the samples of a batch, and their rows if the device has the input. Returns
-    // the copies of these rows to the slot. Rows that do not fit the slot are copied
-    // later.
-    std::vector<copied_rows> choose_samples(const job& job, submitted& batch)
-    {
-        const std::size_t bits =
-            plan().streaming() ? plan().decode_length : plan().frame_bits;
-        const auto every = d_estimate.pieces_between();
-        const auto work_items = (batch.bits + bits - 1) / bits;
-        const auto past = batch.first_bit / bits % every;
-        auto& samples = batch.samples;
-        samples = { { batch.first_bit, d_estimate.beginning(job, batch.bits) } };
-        for (auto work_item = past ? every - past : 0; work_item < work_items;
-             work_item += every) {
-            const auto bit = work_item * bits;
-            samples.push_back({ batch.first_bit + bit,
-                                d_estimate.of_piece(job, work_item, batch.bits - bit) });
-        }
-        batch.on_device = d_input.borrowing() && input_on_device();
-        if (!batch.on_device) {
-            return {};
-        }
-        constexpr auto most = setup::max_sample_rows;
-        auto count = samples.size();
-        // The last sample may have too few stages.
-        while (count > 0 && !samples[count - 1].place) {
-            --count;
-        }
-        if (count > 0 && samples[0].place) {
-            batch.rows.push_back(rows_of(samples, 0, 1));
-        }
-        for (std::size_t i = 1; i < count && samples[1].place; i += most) {
-            batch.rows.push_back(rows_of(samples, i, std::min(count - i, most)));
-        }
-        std::vector<copied_rows> copies;
-        auto* to = filling()->sample_memory;
-        auto left = d_pipeline->active().limits().sample_bytes;
-        for (auto& r : batch.rows) {
-            const auto bytes = r.rows * (r.input_bytes + r.output_bytes);
-            if (bytes > left) {
-                break;
-            }
-            left -= bytes;
-            const auto &first = *samples[r.begin].place,
-                       &last = *samples[r.begin + r.rows - 1].place;
-            r.input = to;
-            copies.push_back({ false,
-                               bytes_of(r.from),
-                               r.input_bytes,
-                               bytes_of(r.apart),
-                               r.rows,
-                               std::exchange(to, to + r.rows * r.input_bytes) });
-            if (!packed_output_on_device()) {
-                continue;
-            }
-            r.output = to;
-            copies.push_back({ true,
-                               first.first_byte,
-                               r.output_bytes,
-                               distance(first.first_byte, last.first_byte, r.rows),
-                               r.rows,
-                               std::exchange(to, to + r.rows * r.output_bytes) });
-        }
-        return copies;
-    }
-
-    // If bits are written in place, one per byte, slots also hold the packed bits.
-    bool packed_output_on_device() const { return output_on_device() && !borrows_bits(); }
-
-    // Returns the distance of equidistant rows, computed from the first and the last row.
-    static std::size_t distance(std::size_t first, std::size_t last, std::size_t rows)
-    {
-        return rows > 1 ? (last - first) / (rows - 1) : 0;
-    }
-
-    sample_rows
-    rows_of(const std::vector<sample>& all, std::size_t begin, std::size_t rows) const
-    {
-        const auto &first = *all[begin].place, &last = *all[begin + rows - 1].place;
-        const auto slack = std::min<std::size_t>(first.first_value / 2 * 2, 256);
-        const auto apart = distance(first.first_value, last.first_value, rows) / 2 * 2;
-        const auto values = last.first_value - apart * (rows - 1) - first.first_value +
-                            first.values + 2 * slack;
-        return {
-            begin,      rows, first.first_value / 2 * 2 - slack, apart, bytes_of(values),
-            first.bytes
-        };
-    }
-
-    // Returns the bytes of an even number of soft values in the caller's format.
-    std::size_t bytes_of(std::size_t values) const
-    {
-        return (values + 1) / 2 * 2 * d_setup->caller_factor() / values_per_item();
     }
 
     // Copies n output items of a batch, from item `first` on, frame by frame.
@@ -654,7 +484,6 @@ private:
     }
 
     viterbi_options d_options;
-    channel_estimator d_estimate;
     std::deque<submitted> d_batches; // batches in flight, oldest first
     // Number of output items of the oldest batch that were already pulled.
     std::size_t d_emitted = 0;

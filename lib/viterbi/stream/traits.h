@@ -7,7 +7,7 @@
 #define INCLUDED_GPUFEC_VITERBI_STREAM_TRAITS_H
 
 #include "pipeline/batch_decoder.h"
-#include "viterbi/model/job.h"
+#include "viterbi/model/setup.h"
 #include <gnuradio/gpufec/decoder.h>
 #include <memory>
 #include <string>

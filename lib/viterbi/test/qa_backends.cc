@@ -361,17 +361,3 @@ TEST(viterbi_range, FullScaleValues_DoNotOverflowPathMetrics)
 }
 
 } // namespace
-
-// The device copies samples of its input to the sample memory of a slot.
-TEST(ViterbiSetup, SampleMemory_IsProportionalToTheBatch)
-{
-    const setup made(
-        conv_code(7, { 0171, 0133 }),
-        make_block_layout(conv_code(7, { 0171, 0133 }), termination::streaming, 0, 0, 0),
-        false);
-    for (const std::size_t blocks : { 1u << 16, 1u << 20, 1u << 24 }) {
-        const auto limits = made.limits(blocks);
-        EXPECT_GT(limits.sample_bytes, limits.input_bytes / 1000);
-        EXPECT_LT(limits.sample_bytes, limits.input_bytes / 100);
-    }
-}
