@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Searches for the beginnings of frames. Each attempt runs the forward recursion over
- * some symbols before the frame (see start_search in setup.h). */
+ * some symbols before the frame (see start_search.h). */
 
 #include "frame_search.h"
 #include "kernels.h"

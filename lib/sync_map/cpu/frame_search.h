@@ -82,7 +82,7 @@ private:
     carried_frame d_frame{};
 };
 
-//! Search for the beginning of a frame by attempts (see start_search in setup.h).
+//! Search for the beginning of a frame by attempts (see start_search.h).
 class start_finder
 {
 public:

@@ -14,7 +14,7 @@
 namespace gr::gpufec::sync_map {
 
 //! Parameters of the search. Kernels also receive a sync_geometry that describes an
-//! attempt (see start_search in setup.h): `window` is the attempt's window, and `symbols`
+//! attempt (see start_search.h): `window` is the attempt's window, and `symbols`
 //! is the number of warm-up symbols.
 struct start_geometry {
     start_search search;
@@ -33,7 +33,7 @@ struct start_geometry {
 };
 
 // Result of an attempt: the item at which the frame begins, and the evidence (see
-// start_search in setup.h). The current row then holds α at the frame's beginning, for
+// start_search.h). The current row then holds α at the frame's beginning, for
 // `window` drifts from drift number `low` of the attempt on.
 struct found_start {
     std::int64_t origin;
