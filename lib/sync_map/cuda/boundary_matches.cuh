@@ -7,6 +7,7 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_BOUNDARY_MATCHES_CUH
 
 #include "common.cuh"
+#include "reductions.cuh"
 #include "sync_map/model/boundary_match_rule.h"
 
 namespace gr::gpufec::sync_map {

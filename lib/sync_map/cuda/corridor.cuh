@@ -12,8 +12,8 @@
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH
 
-#include "common.cuh"
 #include "linear/word_lattice.cuh"
+#include "output.cuh"
 
 namespace gr::gpufec::sync_map {
 

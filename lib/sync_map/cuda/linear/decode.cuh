@@ -8,6 +8,7 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_DECODE_CUH
 
 #include "items.cuh"
+#include "sync_map/cuda/output.cuh"
 
 namespace gr::gpufec::sync_map {
 

@@ -5,6 +5,7 @@
 
 #include "frame_search.cuh"
 #include "kernel_choice.h"
+#include "symbol_items.cuh"
 #include <type_traits>
 #include <cmath>
 

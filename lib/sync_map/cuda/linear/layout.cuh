@@ -8,6 +8,7 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LAYOUT_CUH
 
 #include "sync_map/cuda/common.cuh"
+#include "sync_map/cuda/reductions.cuh"
 
 namespace gr::gpufec::sync_map {
 

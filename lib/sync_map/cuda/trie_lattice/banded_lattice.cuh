@@ -14,6 +14,13 @@
 
 namespace gr::gpufec::sync_map {
 
+inline __device__ void prefetch([[maybe_unused]] const void* from)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+#endif
+}
+
 //! Largest fraction of a frame's weight that may be lost, and therefore the largest error
 //! of a posterior.
 constexpr double max_lost = 1e-8;

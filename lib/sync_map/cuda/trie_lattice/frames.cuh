@@ -8,6 +8,7 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_FRAMES_CUH
 
 #include "recursion.cuh"
+#include "sync_map/cuda/output.cuh"
 #include <cuda_pipeline.h>
 
 namespace gr::gpufec::sync_map {

@@ -8,6 +8,7 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_LAYOUT_CUH
 
 #include "sync_map/cuda/common.cuh"
+#include "sync_map/cuda/reductions.cuh"
 #include <cmath>
 
 namespace gr::gpufec::sync_map {

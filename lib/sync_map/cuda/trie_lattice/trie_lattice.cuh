@@ -25,6 +25,15 @@
 
 namespace gr::gpufec::sync_map {
 
+//! Condition for decoding all frames of a batch: a kernel's list has more than \p most
+//! frames, so that frame_list counts it as empty.
+struct if_many_listed {
+    const std::uint32_t* count = nullptr; //!< length of the list; nullptr: no condition
+    std::uint32_t most = 0;
+
+    __device__ bool operator()() const { return !count || *count > most; }
+};
+
 // Memory of a warp of the grid, and the groups of frames that it decodes.
 template <class Row, int C>
 struct warp_memory {
