@@ -90,6 +90,7 @@ private:
     void move_tags(std::uint64_t first, std::size_t count, std::uint64_t before);
     bool gather_priors(input& priors);
     bool priors_known() const;
+    const float* frame_priors();
     bool push_frame();
 
     void report(const sync_decoder::frame& f, std::uint64_t first_item);

@@ -40,9 +40,9 @@ public:
     float soft_scale() const override { return d_soft_scale; }
     double channel_error_rate() const override { return d_channel_error_rate; }
     double metric() const override { return d_metric; }
-    bool locked() const override;
+    bool locked() const override { return latest_lock().locked; }
     pmt::pmt_t lock_state() const override;
-    std::uint64_t dropped() const override;
+    std::uint64_t dropped() const override { return latest_lock().dropped; }
     std::uint64_t frame_count() const override { return d_frames; }
     std::uint64_t skipped_frame_count() const override { return d_skipped; }
 
@@ -71,6 +71,7 @@ private:
     void follow_lock(std::uint64_t end);
     void tell_state();
     void await_next_status();
+    viterbi_lock latest_lock() const;
 
     const viterbi_options d_options;
     const bool d_packed;
