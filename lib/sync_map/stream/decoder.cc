@@ -1,39 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The part of sync_decoder that its modes share: puts frames into batches, returns
- * decoded frames in order, and changes the channel between frames. */
+/* The part of sync_decoder that its modes share: puts frames into batches and returns
+ * decoded frames in order. */
 
 #include "decoder_impl.h"
 #include <cstring>
 
 namespace gr::gpufec {
-
-namespace {
-
-// Returns hooks whose wake() also sets \p notified.
-decoder_hooks notifying(decoder_hooks hooks, std::shared_ptr<std::atomic<bool>> notified)
-{
-    hooks.wake = [notified = std::move(notified), wake = std::move(hooks.wake)] {
-        *notified = true;
-        wake();
-    };
-    return hooks;
-}
-
-} // namespace
-
-sync_decoder_impl::sync_decoder_impl(const sync_options& options,
-                                     decoder_hooks hooks,
-                                     std::shared_ptr<std::atomic<bool>> notified)
-    : stream_decoder(options,
-                     notifying(std::move(hooks), notified),
-                     options.item_bytes(),
-                     options.item_bytes()),
-      d_options(options),
-      d_notified(std::move(notified))
-{
-}
 
 item_type sync_decoder_impl::expected_type() const
 {
@@ -103,24 +77,6 @@ bool sync_decoder_impl::wait(std::chrono::milliseconds limit)
     return there;
 }
 
-void sync_decoder_impl::set_channel(const bsid_model& channel)
-{
-    auto options = d_options;
-    options.channel = channel;
-    // If the channel cannot be decoded, this call throws before any member changes.
-    make_setup(options);
-    d_next = std::move(options);
-    flush();
-    take_next();
-}
-
-void sync_decoder_impl::open_channel()
-{
-    d_window = decoder_window(d_options);
-    open(make_setup(d_options));
-    begin_channel();
-}
-
 void sync_decoder_impl::restart()
 {
     d_count = d_emitted = 0;
@@ -128,23 +84,6 @@ void sync_decoder_impl::restart()
     d_number = 0;
     d_links_failed = d_frames_again = 0;
     d_places.clear();
-}
-
-bool sync_decoder_impl::take_next()
-{
-    if (!d_next || !idle() || !d_pipeline->empty()) {
-        return false;
-    }
-    const auto options = std::exchange(d_options, std::move(*d_next));
-    d_next.reset();
-    try {
-        open_channel();
-    } catch (...) {
-        d_options = options; // memory sufficed for the previous options
-        open_channel();
-        throw;
-    }
-    return true;
 }
 
 std::byte* sync_decoder_impl::next_input()
@@ -223,13 +162,6 @@ void sync_decoder_impl::point_to(const std::byte* out, frame& f) const
         f.first_drifts = reinterpret_cast<const float*>(out + d_setup->drifts_at());
         f.last_drifts = f.first_drifts + d_setup->window;
     }
-}
-
-sync_decoder::sptr sync_decoder::make(const sync_options& options, decoder_hooks hooks)
-{
-    return options.mode == sync_mode::framed
-               ? make_framed_decoder(options, std::move(hooks))
-               : make_unmarked_decoder(options, std::move(hooks));
 }
 
 } // namespace gr::gpufec
