@@ -10,6 +10,7 @@
 #include <gnuradio/gpufec/sync_map.h>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace gr::gpufec {
@@ -38,21 +39,9 @@ class channel_setting
 public:
     explicit channel_setting(const bsid_model& channel) : d_channel(channel) {}
 
-    void set_p_insert(double p)
-    {
-        std::lock_guard<std::mutex> guard(d_mutex);
-        change(p, d_channel.p_delete(), d_channel.p_substitute());
-    }
-    void set_p_delete(double p)
-    {
-        std::lock_guard<std::mutex> guard(d_mutex);
-        change(d_channel.p_insert(), p, d_channel.p_substitute());
-    }
-    void set_p_substitute(double p)
-    {
-        std::lock_guard<std::mutex> guard(d_mutex);
-        change(d_channel.p_insert(), d_channel.p_delete(), p);
-    }
+    void set_p_insert(double p) { change(p, {}, {}); }
+    void set_p_delete(double p) { change({}, p, {}); }
+    void set_p_substitute(double p) { change({}, {}, p); }
 
     bsid_model get() const
     {
@@ -63,17 +52,19 @@ public:
     std::optional<bsid_model> take()
     {
         std::lock_guard<std::mutex> guard(d_mutex);
-        if (!d_changed) {
-            return {};
-        }
-        d_changed = false;
-        return d_channel;
+        return std::exchange(d_changed, false) ? std::optional(d_channel) : std::nullopt;
     }
 
 private:
-    void change(double p_insert, double p_delete, double p_substitute)
+    void change(std::optional<double> p_insert,
+                std::optional<double> p_delete,
+                std::optional<double> p_substitute)
     {
-        d_channel = { p_insert, p_delete, p_substitute, d_channel.alphabet() };
+        std::lock_guard<std::mutex> guard(d_mutex);
+        d_channel = { p_insert.value_or(d_channel.p_insert()),
+                      p_delete.value_or(d_channel.p_delete()),
+                      p_substitute.value_or(d_channel.p_substitute()),
+                      d_channel.alphabet() };
         d_changed = true;
     }
 

@@ -28,11 +28,6 @@ const lane_kernel& of_precision(const lane_kernels& k, sync_precision precision)
                : (precision == sync_precision::float64 ? k.float64 : k.mixed);
 }
 
-unsigned lanes_of(const setup& setup, const lane_kernels& kernels)
-{
-    return of_precision(kernels, setup.precision).lanes;
-}
-
 class cpu_sync : public cpu_decoder<job>
 {
 public:
@@ -43,22 +38,19 @@ public:
         : cpu_decoder(cpu_variant(variant), setup.limits(frames), threads), d_setup(setup)
     {
         const auto& kernels = cpu_kernels(variant);
-        const auto lanes = setup.form == sync_form::linear ? lanes_of(setup, kernels) : 1;
-        for (unsigned t = 0; setup.placed && t < d_pool.threads(); ++t) {
-            d_rows.emplace_back(lanes * setup.input_bytes(), setup.window);
-        }
-        if (setup.form == sync_form::linear) {
-            const auto tries = std::make_shared<word_tries>(setup.code);
-            for (unsigned t = 0; t < d_pool.threads(); ++t) {
+        const bool linear = setup.form == sync_form::linear;
+        const auto tries = linear ? std::make_shared<word_tries>(setup.code) : nullptr;
+        for (unsigned t = 0; t < d_pool.threads(); ++t) {
+            if (linear) {
                 d_groups.push_back(std::make_unique<lane_group>(setup, tries, kernels));
-                if (setup.search) {
-                    d_searches.push_back(
-                        std::make_unique<search>(setup, kernels, d_groups[0]->lanes()));
-                }
-            }
-        } else {
-            for (unsigned t = 0; t < d_pool.threads(); ++t) {
+            } else {
                 d_corridors.push_back(make_corridor_decoder(setup));
+            }
+            if (setup.search) {
+                d_searches.push_back(std::make_unique<search>(setup, kernels, grain()));
+            }
+            if (setup.placed) {
+                d_rows.emplace_back(grain() * setup.input_bytes(), setup.window);
             }
         }
     }
@@ -69,7 +61,7 @@ public:
 
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
-        const auto grain = d_groups.empty() ? 1 : d_groups[0]->lanes();
+        const auto grain = this->grain();
         const auto chunks = (job.frames + grain - 1) / grain;
         d_pool.submit(slot, chunks, [=](std::size_t chunk, unsigned worker) {
             const auto first = chunk * grain;
@@ -108,6 +100,9 @@ private:
         host_memory memory;
         std::vector<double> end;
     };
+
+    // Returns the number of frames that a worker decodes at a time.
+    unsigned grain() const { return d_groups.empty() ? 1 : d_groups[0]->lanes(); }
 
     const std::byte* write_rows(unsigned worker,
                                 const job& job,
@@ -354,32 +349,21 @@ void lane_group::decode(const std::byte* input,
                         std::byte* output,
                         sync_status* status)
 {
-    const auto each = [&](auto&& action) {
+    with_precision(d_setup.precision, [&](auto row, auto metric) {
+        using Row = decltype(row);
+        using Metric = decltype(metric);
+        const auto size = d_setup.input_bytes();
         for (unsigned lane = 0; lane < count; ++lane) {
-            action(lane, input + lane * d_setup.input_bytes());
+            load<Row, Metric>(input + lane * size, lane);
         }
-    };
-    const auto put = [&](unsigned lane) {
-        return output + lane * d_setup.output_bytes();
-    };
-    if (d_setup.precision == sync_precision::float32) {
-        each([&](unsigned l, auto* in) { load<float, float>(in, l); });
         d_kernel.decode(d_frames);
-        each(
-            [&](unsigned l, auto* in) { store<float, float>(in, l, put(l), status[l]); });
-    } else if (d_setup.precision == sync_precision::float64) {
-        each([&](unsigned l, auto* in) { load<double, double>(in, l); });
-        d_kernel.decode(d_frames);
-        each([&](unsigned l, auto* in) {
-            store<double, double>(in, l, put(l), status[l]);
-        });
-    } else {
-        each([&](unsigned l, auto* in) { load<float, double>(in, l); });
-        d_kernel.decode(d_frames);
-        each([&](unsigned l, auto* in) {
-            store<float, double>(in, l, put(l), status[l]);
-        });
-    }
+        for (unsigned lane = 0; lane < count; ++lane) {
+            store<Row, Metric>(input + lane * size,
+                               lane,
+                               output + lane * d_setup.output_bytes(),
+                               status[lane]);
+        }
+    });
 }
 
 std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes)

@@ -1,12 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA backend: slots in flight on a device, each with a stream and memory, and the
- * default size of a batch. */
+/* The CUDA backend: slots in flight on a device, each with a stream and memory, the
+ * kernel that writes the input of placed frames, and the default size of a batch. */
 
 #include "boundary_matches.cuh"
 #include "cuda/device_decoder.h"
-#include "placed_frames.cuh"
 #include "plans.h"
 #include "sync_map/stream/traits.h"
 #include <algorithm>
@@ -17,6 +16,46 @@ namespace gr::gpufec::sync_map {
 namespace {
 
 using namespace cuda;
+
+constexpr unsigned row_threads = 128;
+
+// Copies placed frames, given their offsets and lengths in a batch's items, to the frame
+// input that the decoding kernels read, one frame per block at a time. \p first: first
+// drift of the window. \p ends: start metrics of all frames, then their end metrics if \p
+// same_ends is true.
+__global__ void __launch_bounds__(row_threads) write_rows(const sync_geometry g,
+                                                          int first,
+                                                          unsigned item_bytes,
+                                                          bool same_ends,
+                                                          const placed_frame* places,
+                                                          const double* ends,
+                                                          const std::byte* items,
+                                                          std::byte* rows)
+{
+    for (unsigned f = blockIdx.x; f < g.frames; f += gridDim.x) {
+        const placed_frame place = places[f];
+        std::byte* const row = rows + f * g.input_bytes;
+        if (threadIdx.x == 0) {
+            *reinterpret_cast<frame_header*>(row) = { place.length, 0, first, 0 };
+        }
+        const bool known = place.length >= 0;
+        const std::int64_t last =
+            std::int64_t(place.length) - std::int64_t(g.n) * g.frame_symbols - first;
+        auto* const start = reinterpret_cast<double*>(row + g.start_at);
+        auto* const end = reinterpret_cast<double*>(row + g.end_at);
+        for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
+            start[m] = ends[m];
+            end[m] = same_ends ? ends[g.window + m] : known && last == m ? 1.0 : 0.0;
+        }
+        const std::size_t bytes = known ? std::size_t(place.length) * item_bytes : 0;
+        const std::byte* const from = items + std::size_t(place.at) * item_bytes;
+        std::byte* const to = row + g.items_at;
+#pragma unroll 8
+        for (std::size_t k = threadIdx.x; k < bytes; k += blockDim.x) {
+            to[k] = from[k];
+        }
+    }
+}
 
 struct sync_slot : device_slot {
     sync_slot(const batch_limits& l, std::size_t work_bytes, std::size_t found_bytes)
@@ -103,10 +142,10 @@ private:
     const std::byte*
     bring_in_search(sync_slot& s, const job& job, const batch_memory& memory)
     {
-        if (!job.borrowed) {
-            if (const auto* const there = d_unified_memory.address(memory.input)) {
-                return there;
-            }
+        const auto* const there =
+            job.borrowed ? nullptr : d_unified_memory.address(memory.input);
+        if (there) {
+            return there;
         }
         const auto batch = d_setup.stream_input(d_limits.work_items);
         const batch_input input(job, memory, batch.items_at);
@@ -123,20 +162,17 @@ private:
         return s.input.get();
     }
 
-    void write_placed(sync_slot& s, const job& job, const batch_input& input)
+    void write_placed(sync_slot& s, const sync_geometry& g, const batch_input& input)
     {
-        const row_layout rows{ d_setup.window,       unsigned(job.frames),
-                               d_setup.first,        d_setup.code.frame_bits(),
-                               !d_setup.end.empty(), unsigned(d_setup.item_bytes()),
-                               d_setup.start_at(),   d_setup.end_at(),
-                               d_setup.items_at(),   d_setup.input_bytes() };
         const auto* const places = reinterpret_cast<const placed_frame*>(input.table);
         const auto* const items = input.items;
         const auto* const ends = d_ends.get();
         auto* const to = s.found.get();
-        const unsigned grid = job.frames;
-        write_rows<<<grid, row_threads, 0, s.queue.get()>>>(
-            rows, places, ends, items, to);
+        const int first = d_setup.first;
+        const unsigned item_bytes = d_setup.item_bytes();
+        const bool same_ends = !d_setup.end.empty();
+        write_rows<<<g.frames, row_threads, 0, s.queue.get()>>>(
+            g, first, item_bytes, same_ends, places, ends, items, to);
         check(cudaGetLastError(), "kernel launch");
     }
 
@@ -149,6 +185,8 @@ private:
         auto* const output = target(s.output.get(), memory);
         auto* const status = target(s.status.get(), memory.status);
         const std::byte *input = nullptr, *frames = s.found.get();
+        auto g = d_geometry;
+        g.frames = job.frames;
         if (d_starts) {
             input = bring_in_search(s, job, memory);
             mark("copy_in");
@@ -159,14 +197,12 @@ private:
         } else if (job.placed) {
             const auto placed = bring_in_placed(s, job, memory);
             mark("copy_in");
-            write_placed(s, job, placed);
+            write_placed(s, g, placed);
         } else {
             frames = bring_in(
                 s, s.input.get(), memory.input, job.frames * d_setup.input_bytes());
             mark("copy_in");
         }
-        auto g = d_geometry;
-        g.frames = job.frames;
         d_launch->launch(
             g, { s.work.get(), s.work.bytes(), frames, output, status, s.queue.get() });
         check(cudaGetLastError(), "kernel launch");

@@ -140,11 +140,9 @@ public:
         f.number = d_number++;
         f.output = w.output.data();
         f.output_bytes = w.output.size();
-        f.first_drifts = f.last_drifts = nullptr;
         f.status = w.status;
         f.begin = w.status.start_drift;
         f.locked = w.status.valid;
-        f.bound = 0;
         d_emitted = true;
         return true;
     }

@@ -43,17 +43,6 @@ boundary_match_header boundary_predictor::look(std::int64_t guess,
                          nullptr);
 }
 
-boundary_match_header boundary_predictor::look_soon(std::int64_t guess,
-                                                    const stream_cutter& stream,
-                                                    double accepted)
-{
-    const auto first = std::max(stream.first_item(), guess - items_before());
-    return d_finder.find_coarse(stream.items(first, guess + items_after()),
-                                guess - first,
-                                d_setup.search.warmup,
-                                accepted);
-}
-
 std::int64_t boundary_predictor::guess(std::uint64_t frame, const stream_cutter& stream)
 {
     const auto& s = d_setup.search;
@@ -63,7 +52,11 @@ std::int64_t boundary_predictor::guess(std::uint64_t frame, const stream_cutter&
         // frames up to the next anchor.
         const double accepted = 2 * s.accepted;
         const auto guess = expected(next);
-        auto found = look_soon(guess, stream, accepted);
+        const auto first = std::max(stream.first_item(), guess - items_before());
+        auto found = d_finder.find_coarse(stream.items(first, guess + items_after()),
+                                          guess - first,
+                                          s.warmup,
+                                          accepted);
         if (!found.found) {
             found = look(guess, stream, s.warmup, accepted);
         }

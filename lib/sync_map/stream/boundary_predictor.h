@@ -43,8 +43,6 @@ public:
     std::int64_t items_after() const;
 
 private:
-    boundary_match_header
-    look_soon(std::int64_t guess, const stream_cutter& stream, double accepted);
     boundary_match_header look(std::int64_t guess,
                                const stream_cutter& stream,
                                unsigned warmup,

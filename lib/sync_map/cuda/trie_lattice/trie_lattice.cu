@@ -169,8 +169,10 @@ std::unique_ptr<launch_plan> make_double_trie_lattice_plan(const setup& setup, i
 
 std::size_t frames_of_a_wave(const setup& s, int device)
 {
+    const bool doubles = s.precision == sync_precision::float64;
     if (s.form != sync_form::linear || s.code.alphabet() != 2 ||
-        s.code.n() != trie_bits || s.soft_input || s.priors) {
+        s.code.n() != trie_bits || s.soft_input || s.priors ||
+        s.window > (doubles ? 32 * 6 : 32 * 9)) {
         return 1;
     }
     const unsigned shared = shared_per_block(device);
@@ -179,14 +181,8 @@ std::size_t frames_of_a_wave(const setup& s, int device)
         const auto warps = std::min(most, shared / l.warp_bytes);
         return std::max(1u, l.frames * warps) * processors;
     };
-    if (s.window > 32 * 9 && s.precision != sync_precision::float64) {
-        return 1;
-    }
-    return s.precision == sync_precision::float64
-               ? (s.window > 32 * 6
-                      ? 1
-                      : of(trie_layout::of<double, 6>(s.window, s.symbols), 8))
-               : of(trie_layout::of<float, 9>(s.window, s.symbols), 12);
+    return doubles ? of(trie_layout::of<double, 6>(s.window, s.symbols), 8)
+                   : of(trie_layout::of<float, 9>(s.window, s.symbols), 12);
 }
 
 } // namespace gr::gpufec::sync_map
