@@ -48,6 +48,28 @@ void convert(const job& job,
     convert(floats + first + before, job.scale[1], bytes + before, n - before);
 }
 
+bool read_received(const job& job,
+                   const std::byte* input,
+                   std::uint64_t first,
+                   std::size_t count,
+                   std::int8_t* to)
+{
+    const auto begin = std::max(first, job.first_value);
+    const auto end = std::min(first + count, job.first_value + job.values);
+    if (begin >= end) {
+        return false;
+    }
+    auto received = job;
+    received.phase_rotation = {};
+    read_steps(received,
+               false,
+               input,
+               begin - job.first_value,
+               end - begin,
+               to + (begin - first));
+    return end - begin == count;
+}
+
 void read_steps(const job& job,
                 bool packed4,
                 const std::byte* input,

@@ -108,6 +108,15 @@ void convert(const job& job,
              std::size_t n,
              std::int8_t* to);
 
+//! Converts values \p first to \p first + \p count − 1 of the stream to int8, without
+//! phase rotation, if they are in a job's input. Returns whether the input has all of
+//! these values. The format must not be packed4.
+bool read_received(const job& job,
+                   const std::byte* input,
+                   std::uint64_t first,
+                   std::size_t count,
+                   std::int8_t* to);
+
 //! Converts \p count values of a job's input, in any format, to int8, from index \p first
 //! on, and applies the phase rotation. For a rotation, \p to needs space for two more
 //! values, because whole pairs are converted.

@@ -94,19 +94,28 @@ void lock_input::pass()
     d_passing = d_passing || (can_pass() && d_start + d_fed == d_buffer.end());
 }
 
+// Copies the values before code value \p end that are still needed from the inner decoder
+// to the buffer, and drops all others from the buffer.
+void lock_input::buffer_needed(std::uint64_t end)
+{
+    d_buffer.drop_before(d_needed);
+    if (d_buffer.end() < d_needed) {
+        d_buffer.skip_to(d_needed);
+    }
+    const auto from = d_buffer.end() - d_start;
+    if (from < end) {
+        d_buffer.append_quantised(end - from, [&](std::int8_t* to) {
+            d_decoder->read_values(from, end - from, to);
+        });
+    }
+}
+
 void lock_input::rebuffer()
 {
     if (!std::exchange(d_passing, false)) {
         return;
     }
-    if (d_buffer.end() < d_needed) {
-        d_buffer.skip_to(d_needed);
-    }
-    const auto from = d_buffer.end() - d_start;
-    d_buffer.append_quantised(d_fed - from, [&](std::int8_t* to) {
-        d_decoder->read_values(from, d_fed - from, to);
-    });
-    d_buffer.drop_before(d_needed);
+    buffer_needed(d_fed);
     if (d_borrows) {
         d_borrowed = borrowed();
         d_past = 0;
@@ -157,15 +166,7 @@ void lock_input::receive(std::uint64_t first, std::size_t count, std::int8_t* to
 void lock_input::release_batch(std::uint64_t batch_end)
 {
     if (d_passing) {
-        d_buffer.drop_before(d_needed);
-        if (d_buffer.end() < d_needed) {
-            d_buffer.skip_to(d_needed);
-        }
-        const auto end = std::max(d_start + batch_end, d_buffer.end());
-        const auto from = d_buffer.end() - d_start;
-        d_buffer.append_quantised(end - d_buffer.end(), [&](std::int8_t* to) {
-            d_decoder->read_values(from, end - d_start - from, to);
-        });
+        buffer_needed(batch_end);
     }
     d_decoder->release_oldest();
 }

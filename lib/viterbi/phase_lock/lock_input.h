@@ -101,6 +101,7 @@ private:
     bool can_pass() const { return d_passes && d_reading && d_reading->in_pairs(); }
     // Returns whether the inner decoder may borrow the caller's memory.
     bool may_borrow() const { return d_passing && (!d_ring || d_ring_pinned); }
+    void buffer_needed(std::uint64_t end);
     void receive(std::uint64_t first, std::size_t count, std::int8_t* to) const;
     void pin_ring(bool pinned);
     bool begin_borrowing();

@@ -18,7 +18,6 @@ constexpr std::uint64_t young = 1u << 16;
 // Number of values that stay buffered before the stage to which the lock is confirmed.
 constexpr std::uint64_t retained = 1024;
 constexpr std::size_t chunk = 1u << 14; // number of bytes per pull
-constexpr std::size_t max_statistics = 1u << 16;
 
 } // namespace
 
@@ -136,10 +135,7 @@ void locking_viterbi_decoder::collect_statistics()
         d_statistics = moved(*made);
     }
     for (batch_statistics made; d_decoder->take_stream_statistics(made);) {
-        d_stream_statistics.push_back(moved(made));
-        if (d_stream_statistics.size() > max_statistics) {
-            d_stream_statistics.pop_front(); // the caller does not read the statistics
-        }
+        add_stream_statistics(moved(made));
     }
 }
 

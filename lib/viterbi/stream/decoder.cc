@@ -141,35 +141,10 @@ public:
     void
     read_values(std::uint64_t first, std::size_t count, std::int8_t* out) const override
     {
-        // Usually all values are in one batch. The output is cleared only if the values
-        // are in several batches.
-        std::size_t left = count;
-        const auto read = [&](const job& job, const std::byte* input) {
-            const auto begin = std::max(first, job.first_value);
-            const auto end = std::min(first + count, job.first_value + job.values);
-            if (begin >= end) {
-                return true;
-            }
-            const auto i = begin - job.first_value;
-            if (left == count && end - begin < count) {
-                std::fill_n(out, count, std::int8_t(0));
-            }
-            left -= std::min<std::size_t>(left, end - begin);
-            if (job.floats) {
-                convert(job,
-                        reinterpret_cast<const float*>(input),
-                        i,
-                        end - begin,
-                        out + (begin - first));
-            } else if (job.offset_binary) {
-                from_offset_binary(input + i, end - begin, out + (begin - first));
-            } else {
-                std::memcpy(out + (begin - first), input + i, end - begin);
-            }
-            return end - begin < count;
-        };
-        if (!d_pipeline->each_in_flight(
-                [&](const slot& s) { return read(s.job, s.from); })) {
+        std::fill_n(out, count, std::int8_t(0));
+        if (!d_pipeline->each_in_flight([&](const slot& s) {
+                return !read_received(s.job, s.from, first, count, out);
+            })) {
             return;
         }
         job open;
@@ -177,25 +152,23 @@ public:
         open.values = d_input.end() - d_input.first();
         set_input_format(open);
         const auto* const s = d_pipeline->filling();
-        read(open, d_input.contents(s ? s->input : nullptr));
-        if (left == count) {
-            std::fill_n(out, count, std::int8_t(0));
-        }
+        read_received(open, d_input.contents(s ? s->input : nullptr), first, count, out);
     }
 
     std::size_t open_items() const override { return d_input.end() - d_input.first(); }
 
     std::uint64_t output_of_item(std::uint64_t item, bool packed) const override
     {
+        std::uint64_t bit = 0;
         if (plan().streaming()) {
-            const auto bit = code().stage_of(item * values_per_item());
-            return packed ? bit / 8 : bit;
+            bit = code().stage_of(item * values_per_item());
+        } else {
+            const auto frame = item / items_per_frame();
+            const auto value = item % items_per_frame() * values_per_item();
+            bit = frame * plan().frame_bits +
+                  std::min<std::uint64_t>(code().stage_of(value), plan().frame_bits - 1);
         }
-        const auto frame = item / items_per_frame();
-        const auto stage = code().stage_of(item % items_per_frame() * values_per_item());
-        const auto bit = std::min<std::uint64_t>(stage, plan().frame_bits - 1);
-        return packed ? frame * output_bytes_per_frame() + bit / 8
-                      : frame * plan().frame_bits + bit;
+        return packed ? byte_of(bit) : bit;
     }
 
     std::size_t items_per_frame() const override
@@ -224,17 +197,17 @@ public:
     const block_layout& plan() const { return d_setup->plan; }
 
 private:
-    static constexpr std::size_t max_statistics = 1u << 16;
-
     // Position and size of a submitted batch's output.
     struct submitted {
-        std::uint64_t first_bit;
-        std::size_t bits;
-        std::size_t frames;
+        std::uint64_t first_bit, bits;
     };
 
     // A work item is a parallel block of a stream, or a frame.
 
+    std::uint64_t bits_per_work_item() const
+    {
+        return plan().streaming() ? plan().decode_length : plan().frame_bits;
+    }
     std::size_t work_items_per_slot() const { return d_batch / plan().blocks_per_frame; }
     std::size_t output_bytes_per_frame() const { return (plan().frame_bits + 7) / 8; }
     std::uint64_t values_per_item() const { return d_setup->packed4 ? 2 : 1; }
@@ -312,12 +285,14 @@ private:
 
     void submit_work_items(std::size_t work_items)
     {
+        const auto size = bits_per_work_item();
+        submitted batch{ d_next_work_item * size, work_items * size };
         job job;
-        submitted batch{};
         job.blocks = work_items * plan().blocks_per_frame;
         job.first_block = d_next_work_item * plan().blocks_per_frame;
         set_input_format(job);
         if (plan().streaming()) {
+            batch.bits = std::min(batch.bits, code().stages(have()) - batch.first_bit);
             job.first_value = d_input.first() * values_per_item();
             job.values = have() - job.first_value;
             job.phase_rotation = d_rotation;
@@ -325,23 +300,13 @@ private:
             // counts.
             job.error_counts = d_watched && d_setup->checks.every > 0 &&
                                d_pipeline->active().backend() == "cuda";
-            const auto end = std::min<std::uint64_t>((d_next_work_item + work_items) *
-                                                         plan().decode_length,
-                                                     code().stages(have()));
-            batch.first_bit = d_next_work_item * plan().decode_length;
-            batch.bits = end - batch.first_bit;
-        } else {
-            batch.first_bit = d_next_work_item * plan().frame_bits;
-            batch.bits = work_items * plan().frame_bits;
-            batch.frames = work_items;
         }
         d_batches.push_back(batch);
         d_next_work_item += work_items;
-        const auto bits = d_batches.back().bits;
-        const auto bytes = batch_size(d_batches.back(), true);
+        const auto bytes = batch_size(batch, true);
         submit(job,
                std::min(begin_of(d_next_work_item), d_input.end()),
-               { 0, 1, bytes, bytes, borrows_bits() ? bits : 0 });
+               { 0, 1, bytes, bytes, borrows_bits() ? batch.bits : 0 });
         if (waiting() > 0) {
             d_deadline.start();
         }
@@ -363,7 +328,6 @@ private:
         const auto& samples = d_setup->samples;
         const auto* const counts = samples.counts(s.status);
         const auto count = samples.count(s.job);
-        const auto size = plan().streaming() ? plan().decode_length : plan().frame_bits;
         for (std::uint32_t i = 0; i < count; ++i) {
             const auto place = samples.at(s.job, i);
             const auto& c = counts[i];
@@ -374,16 +338,14 @@ private:
             if (place.values > 0) {
                 made.metric = double(c.against) / place.values;
             }
-            made.first_bit = d_batches.front().first_bit + place.item * size;
+            made.first_bit =
+                d_batches.front().first_bit + place.item * bits_per_work_item();
             made.first_byte = byte_of(made.first_bit);
             if (i == 0) {
                 d_statistics = made;
             } else {
-                d_stream_statistics.push_back(made);
+                add_stream_statistics(made);
             }
-        }
-        while (d_stream_statistics.size() > max_statistics) {
-            d_stream_statistics.pop_front(); // the caller does not read the statistics
         }
     }
 
@@ -476,11 +438,9 @@ private:
 
     std::size_t batch_size(const submitted& batch, bool packed) const
     {
-        if (!packed) {
-            return batch.bits;
-        }
-        return plan().streaming() ? (batch.bits + 7) / 8
-                                  : batch.frames * output_bytes_per_frame();
+        return !packed              ? batch.bits
+               : plan().streaming() ? (batch.bits + 7) / 8
+                                    : byte_of(batch.bits);
     }
 
     viterbi_options d_options;
@@ -499,6 +459,14 @@ private:
         float values[2];
     } d_scale{};
 };
+
+void viterbi_decoder_base::add_stream_statistics(const batch_statistics& made)
+{
+    d_stream_statistics.push_back(made);
+    if (d_stream_statistics.size() > 1u << 16) {
+        d_stream_statistics.pop_front(); // the caller does not read the statistics
+    }
+}
 
 bool viterbi_decoder_base::take_stream_statistics(batch_statistics& statistics)
 {

@@ -31,6 +31,9 @@ public:
     std::uint64_t placed_items() const override { return ~std::uint64_t(0); }
 
 protected:
+    // Adds statistics at a fixed position of the stream.
+    void add_stream_statistics(const batch_statistics& made);
+
     // Statistics of the batch from which output was last pulled. They are set with the
     // batch's first output, and reset when the caller reads them.
     std::optional<batch_statistics> d_statistics;

@@ -269,6 +269,9 @@ std::vector<signal_judge::reading> signal_judge::readings() const
     if (d_sample.size() < sizeof(float)) {
         return all;
     }
+    constexpr auto hard_bits =
+        "the input looks like hard bits 0 and 1, of which 0 is decoded as an erasure: "
+        "send -1 and 1 (2·bit - 1) as soft_input=\"int8\" or \"float\"";
     // The bytes may be floats if less than 1 % of the floats are implausible.
     std::vector<float> floats(d_sample.size() / sizeof(float));
     std::memcpy(floats.data(), d_sample.data(), floats.size() * sizeof(float));
@@ -296,20 +299,13 @@ std::vector<signal_judge::reading> signal_judge::readings() const
                                 " steps of a range of 127: use " + advice });
         }
         if (is_float && f.only_bits()) {
-            all.push_back({ declared, 1, true, false });
+            all.push_back({ declared, 1, true, false, hard_bits });
         }
     }
     if (declared == soft_format::int8 || declared == soft_format::uint8) {
         const auto* const bytes = reinterpret_cast<const std::int8_t*>(d_sample.data());
         if (facts_of(bytes, d_sample.size()).only_bits()) {
-            all.push_back({ soft_format::int8, 1, true, false });
-        }
-    }
-    for (auto& r : all) {
-        if (r.bits) {
-            r.advice =
-                "the input looks like hard bits 0 and 1, of which 0 is decoded as an "
-                "erasure: send -1 and 1 (2·bit - 1) as soft_input=\"int8\" or \"float\"";
+            all.push_back({ soft_format::int8, 1, true, false, hard_bits });
         }
     }
     if (!searches()) {
