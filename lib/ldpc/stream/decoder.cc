@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The input side of the LDPC stream decoder: conversion of pushed or borrowed values and
- * assembly of batches. decoder_output.cc defines the output side. */
+/* The LDPC stream decoder: assembly of batches, input in place, and the output of
+ * finished batches. copied_input.cc defines the functions for input that is copied. */
 
+#include "common/packed_bits.h"
 #include "common/ranges.h"
 #include "decoder_impl.h"
-#include "sent_values.h"
 #include "vlsnr_decoder.h"
 #include <algorithm>
 #include <cstring>
@@ -103,58 +103,6 @@ item_type item_type_of(const ldpc_options& options)
                                                  : item_type::uint8;
 }
 
-std::size_t ldpc_decoder_impl::push(input_items items)
-{
-    items.require(item_type_of(d_options));
-    const auto kind = now();
-    const auto n = add_input(items.data(), items.size());
-    if (d_frame_judge) {
-        d_frame_judge->select(kind.code, kind.constellation);
-        d_frame_judge->look_at(items.data(), 0, n);
-    }
-    return n;
-}
-
-std::size_t ldpc_decoder_impl::add_input(const void* values, std::size_t count)
-{
-    std::size_t taken = 0;
-    advance();
-    while (taken < count && filling()) {
-        if (d_have == 0 && begin_frame()) {
-            continue;
-        }
-        const auto& code = d_options.codes[d_kind.code];
-        const auto n = items_of(d_kind);
-        const auto m = std::min(count - taken, n - d_have);
-        // Whole frames are written directly to the slot. Parts of a frame, and frames
-        // of punctured or shortened codes, are gathered first.
-        if (m == n && code.sent_positions().empty()) {
-            taken += add_frames(values, taken, n, (count - taken) / n);
-            continue;
-        }
-        const auto size = d_setup->caller_value_bytes();
-        std::memcpy(d_partial.data() + d_have * size,
-                    static_cast<const std::byte*>(values) + taken * size,
-                    m * size);
-        taken += m;
-        d_have += m;
-        if (d_have == n) {
-            d_have = 0;
-            if (code.sent_positions().empty()) {
-                add_frames(d_partial.data(), 0, n, 1);
-                continue;
-            }
-            format().convert(d_partial.data(), 0, n, d_quantised.data());
-            spread_sent(code, *d_setup, d_quantised.data(), place_of_frame());
-            if (d_filling->full()) {
-                advance();
-            }
-        }
-    }
-    advance();
-    return taken;
-}
-
 std::size_t ldpc_decoder_impl::skip(std::size_t count)
 {
     advance();
@@ -179,17 +127,6 @@ void ldpc_decoder_impl::drop_incomplete()
     }
 }
 
-bool ldpc_decoder_impl::stays_in_caller_format()
-{
-    if (waiting() > 0) {
-        return d_filling->next_caller_frame() > 0;
-    }
-    d_may_stay_in_caller_format =
-        d_may_stay_in_caller_format && on_device() && whole_codewords() &&
-        d_setup->caller_value_bytes() <= d_setup->value_bytes() && reserve_conversion();
-    return symbols() || d_may_stay_in_caller_format;
-}
-
 const input_format& ldpc_decoder_impl::format()
 {
     auto& f = d_formats[d_kind.code];
@@ -210,63 +147,6 @@ float ldpc_decoder_impl::soft_factor() const
                                    d_options.soft_scale > 0 ? d_options.soft_scale
                                                             : d_options.llr_scale,
                                    d_options.positive_bit);
-}
-
-std::size_t ldpc_decoder_impl::add_frames(const void* values,
-                                          std::size_t first,
-                                          std::size_t n,
-                                          std::size_t count)
-{
-    if (stays_in_caller_format()) {
-        return add_caller_frames(values, first, n, count);
-    }
-    const auto& f = format();
-    auto* const to = place_of_frame();
-    std::size_t frames = 1;
-    for (; frames < count && !d_filling->full(); ++frames) {
-        place_of_frame();
-    }
-    const auto bytes = d_setup->frame_input_bytes(d_options.codes[d_kind.code]);
-    copy(frames, bytes, [&](std::size_t begin, std::size_t some) {
-        for (auto k = begin; k < begin + some; ++k) {
-            f.convert(values, first + k * n, n, to + k * bytes);
-        }
-    });
-    if (d_filling->full()) {
-        advance();
-    }
-    return frames * n;
-}
-
-std::size_t ldpc_decoder_impl::add_caller_frames(const void* values,
-                                                 std::size_t first,
-                                                 std::size_t n,
-                                                 std::size_t count)
-{
-    const auto bytes = n * d_setup->caller_value_bytes();
-    const auto* const from =
-        static_cast<const std::byte*>(values) + first * d_setup->caller_value_bytes();
-    const auto at = d_filling->next_caller_frame();
-    auto* const to = caller_format_of(*filling()) + at;
-    add_caller_frame(at);
-    const auto stride = d_filling->next_caller_frame() - at;
-    std::size_t frames = 1;
-    for (; frames < count && !d_filling->full(); ++frames) {
-        add_caller_frame(d_filling->next_caller_frame());
-    }
-    copy(frames, bytes, [&](std::size_t begin, std::size_t some) {
-        if (stride == bytes) {
-            copy_to_slot(to + begin * bytes, from + begin * bytes, some * bytes);
-            return;
-        }
-        for (auto k = begin; k < begin + some; ++k) {
-            copy_to_slot(to + k * stride, from + k * bytes, bytes);
-        }
-    });
-    if (d_filling->full()) {
-        advance();
-    }
-    return frames * n;
 }
 
 void ldpc_decoder_impl::add_caller_frame(std::size_t at)
@@ -356,29 +236,138 @@ void ldpc_decoder_impl::forget_unneeded()
     }
 }
 
-void ldpc_decoder_impl::store_borrowed()
+output_rows
+ldpc_decoder_impl::rows_of(const std::vector<frame_batch::frame>& frames) const
 {
-    const auto* const borrowed = d_input.borrowed_position();
-    auto& slot = *d_pipeline->filling();
-    if (symbols()) {
-        d_filling->copy_borrowed([&](auto from, auto to, auto bytes) {
-            std::memcpy(caller_format_of(slot) + to, borrowed + from, bytes);
-        });
-    } else {
-        for (const auto& f : d_filling->frames()) {
-            const auto n = d_options.codes[f.code].n();
-            input_format(d_setup->precision, d_options.format, f.factor, f.limit)
-                .convert(borrowed + f.caller_format, 0, n, slot.input + f.input);
+    const auto& code = d_options.codes[frames.front().code];
+    const auto bits = output_bits(code);
+    output_rows rows{ soft() ? d_setup->soft_offset(code) : 0,
+                      frames.size(),
+                      soft() ? bits : (bits + 7) / 8,
+                      d_setup->frame_output_bytes(code),
+                      borrows_bits() ? bits : 0 };
+    const bool alike = std::all_of(frames.begin(), frames.end(), [&](auto& f) {
+        return f.code == frames.front().code;
+    });
+    if (!alike) {
+        rows = { 0, 1, 0, 0 };
+        for (const auto& f : frames) {
+            const auto n = output_bits(d_options.codes[f.code]);
+            rows.bytes += soft() || borrows_bits() ? n : (n + 7) / 8;
         }
-        d_filling->copy_borrowed();
+    } else if (!stays_in_slot(code)) {
+        rows.pitch = 0;
     }
-    if (d_have > 0) {
-        const auto size = d_setup->caller_value_bytes();
-        const auto* const begun =
-            borrowed + (d_input.end() - d_have - d_input.first()) * size;
-        std::memcpy(d_partial.data(), begun, d_have * size);
+    return rows;
+}
+
+bool ldpc_decoder_impl::stays_in_slot(const ldpc_code& code) const
+{
+    return soft() || d_options.codeword ||
+           (code.systematic_prefix() && (d_setup->message_only || code.k() % 8 == 0));
+}
+
+void ldpc_decoder_impl::require_bits(bool bits) const
+{
+    if (soft() == bits) {
+        throw std::logic_error(bits ? "the output of this decoder is LLRs, not bits"
+                                    : "the output of this decoder is bits, not LLRs");
     }
-    stream_decoder::store_borrowed();
+}
+
+template <class Copy>
+std::size_t ldpc_decoder_impl::pull(std::size_t capacity, bool packed, Copy&& copy)
+{
+    advance();
+    const auto* const slot = d_pipeline->ready();
+    if (!slot || capacity == 0) {
+        return 0;
+    }
+    const auto& batch = d_batches.front();
+    const auto& frame = batch[d_emitted_frames];
+    if (d_emitted == 0) {
+        begin_frame(*slot, frame);
+    }
+    const auto bits = output_bits(frame.code);
+    const auto size = gpufec::items_of(bits, packed);
+    const auto n = std::min(capacity, size - d_emitted);
+    if (!in_place(*slot, !packed && !soft())) {
+        copy(output_of(*slot, frame), d_emitted, n);
+    }
+    pulled(n);
+    d_emitted += n;
+    if (d_emitted == size) {
+        end_frame(batch.size());
+    }
+    return n;
+}
+
+std::size_t ldpc_decoder_impl::pull(bit_span out)
+{
+    require_bits(true);
+    const auto copy = [out](const std::uint8_t* from, std::size_t first, std::size_t n) {
+        if (out.packed) {
+            std::memcpy(out.data(), from + first, n);
+        } else {
+            unpack_bits(from, first, n, out.data());
+        }
+    };
+    return pull(out.size(), out.packed, copy);
+}
+
+std::size_t ldpc_decoder_impl::pull(span<std::int8_t> out)
+{
+    require_bits(false);
+    const auto copy = [out](const std::uint8_t* from, std::size_t first, std::size_t n) {
+        std::memcpy(out.data(), from + first, n);
+    };
+    return pull(out.size(), false, copy);
+}
+
+void ldpc_decoder_impl::begin_frame(const slot& s, const frame_batch::frame& frame)
+{
+    const auto& status = reinterpret_cast<const ldpc_status*>(s.status)[d_emitted_frames];
+    d_status = frame_status{ status, d_frame++, frame.code };
+    if (d_frame_judge) {
+        d_frame_judge->count(status.unsatisfied == 0);
+    }
+    const auto* const bits = decisions(s, frame);
+    const auto& code = d_options.codes[frame.code];
+    if (d_options.keep_codeword) {
+        d_codeword.assign(bits, bits + (code.n() + 7) / 8);
+    }
+    if (d_options.keep_soft) {
+        const auto* const llrs = bits + d_setup->soft_offset(code);
+        d_llrs.assign(reinterpret_cast<const std::int8_t*>(llrs),
+                      reinterpret_cast<const std::int8_t*>(llrs) + code.n());
+    }
+    if (!stays_in_slot(code)) {
+        d_message.assign((code.k() + 7) / 8, 0);
+        for (unsigned i = 0; i < code.k(); ++i) {
+            const auto at = code.message_positions()[i];
+            d_message[i / 8] |= (bits[at / 8] >> (7 - at % 8) & 1u) << (7 - i % 8);
+        }
+    }
+}
+
+const std::uint8_t* ldpc_decoder_impl::output_of(const slot& s,
+                                                 const frame_batch::frame& frame) const
+{
+    const auto& code = d_options.codes[frame.code];
+    return !stays_in_slot(code)
+               ? d_message.data()
+               : decisions(s, frame) + (soft() ? d_setup->soft_offset(code) : 0);
+}
+
+void ldpc_decoder_impl::end_frame(std::size_t frames_in_batch)
+{
+    d_emitted = 0;
+    if (++d_emitted_frames == frames_in_batch) {
+        d_emitted_frames = 0;
+        d_batches.pop_front();
+        release();
+        advance();
+    }
 }
 
 void ldpc_decoder_impl::restart()

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The implementation class of the stream decoder. decoder.cc defines the input functions
- * and the public functions, and decoder_output.cc defines the output functions. */
+/* The implementation class of the stream decoder. copied_input.cc defines the functions
+ * for input that is copied, and decoder.cc defines the other functions. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_DECODER_IMPL_H
