@@ -12,6 +12,7 @@
 #include "ldpc/model/value_types.h"
 #include "symbols.h"
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -62,7 +63,8 @@ using demap::levels;
 using demap::model;
 
 constexpr unsigned threads = 256;
-constexpr unsigned max_blocks = 8; // largest number of thread blocks per frame
+constexpr unsigned choice_threads = 1024; // number of threads of choose()
+constexpr unsigned max_blocks = 16;       // largest number of thread blocks per frame
 constexpr unsigned cells = demap::side * demap::side;
 constexpr unsigned shared_bytes =
     sizeof(std::uint32_t) *
@@ -74,11 +76,12 @@ struct symbol_arguments {
     table_store* store;
     std::int32_t* table_of_key; // index of the table of each key, or −1
     std::uint32_t* round_of_key;
-    // LLRs of the cells of each table, a byte per bit. For constellations on a line, a
-    // table has the cells of one axis.
+    // LLRs of the cells of each table, a byte per bit, and in the upper 16 bits
+    // cell::error, unless LLRs occupy these bits. For constellations on a line, a table
+    // has the cells of one axis.
     std::uint64_t* llr;
-    std::uint16_t* errors;
-    std::uint32_t words; // number of words of LLRs per table
+    std::uint16_t* errors; // cell::error of tables with more than 6 bits per symbol
+    std::uint32_t words;   // number of words of LLRs per table
     demap::method how;
     const caller_frame* frames;
     std::uint32_t count;
@@ -214,7 +217,7 @@ __device__ unsigned key_of(const caller_frame& f, const frame_state& state)
 }
 
 // Chooses the levels of frames and the tables to make. Must be launched with one block.
-__global__ void choose(symbol_arguments a)
+__global__ void __launch_bounds__(choice_threads) choose(symbol_arguments a)
 {
     auto& store = *a.store;
     if (threadIdx.x == 0) {
@@ -275,6 +278,9 @@ __global__ void choose(symbol_arguments a)
     }
 }
 
+// Returns whether the words of a table contain cell::error.
+__host__ __device__ bool error_in_word(const model& m) { return m.bits <= 6; }
+
 __device__ __noinline__ std::uint64_t
 make_llr(const model& m, int level, demap::method how, int i, int q, std::uint16_t& error)
 {
@@ -284,7 +290,7 @@ make_llr(const model& m, int level, demap::method how, int i, int q, std::uint16
         word |= std::uint64_t(std::uint8_t(cell.llr[b])) << 8 * b;
     }
     error = cell.error;
-    return word;
+    return error_in_word(m) ? word | std::uint64_t(error) << 48 : word;
 }
 
 // Makes the chosen tables; a block makes one row at a time.
@@ -311,7 +317,7 @@ __global__ void make_tables(symbol_arguments a)
         std::uint16_t error;
         const auto at = demap::cell_index(i, q);
         llr[at] = make_llr(m, level, a.how, i, q, error);
-        if (m.refines()) {
+        if (m.refines() && !error_in_word(m)) {
             a.errors[std::size_t(table) * cells + at] = error;
         }
     }
@@ -377,7 +383,7 @@ __global__ void look_up(symbol_arguments a)
             } else {
                 const auto at = demap::cell_index(i, q);
                 word[k] = llr[at];
-                sum += adds ? errors[at] : 0;
+                sum += !adds ? 0 : error_in_word(m) ? word[k] >> 48 : errors[at];
             }
         }
         const auto step = [&](unsigned k, unsigned b) {
@@ -440,7 +446,7 @@ table_store empty_store(unsigned tables, std::size_t keys)
 }
 
 // Returns the number of blocks per frame, 1 to max_blocks. If possible, each thread has
-// at least four symbols of the longest frame.
+// at most four symbols of the longest frame.
 unsigned blocks_for(const setup& s)
 {
     std::size_t symbols = s.codes.empty() ? 4 * threads * max_blocks : 0;
@@ -449,13 +455,14 @@ unsigned blocks_for(const setup& s)
             symbols = std::max(symbols, s.caller_values(code, c));
         }
     }
-    return unsigned(std::clamp<std::size_t>(symbols / (4 * threads), 1, max_blocks));
+    const auto most = 4 * threads; // symbols of a block
+    return unsigned(std::clamp<std::size_t>((symbols + most - 1) / most, 1, max_blocks));
 }
 
-bool any(const std::vector<model>& models, bool (model::*is)() const)
+template <class Is>
+bool any(const std::vector<model>& models, Is&& is)
 {
-    return std::any_of(
-        models.begin(), models.end(), [is](const auto& m) { return (m.*is)(); });
+    return std::any_of(models.begin(), models.end(), is);
 }
 
 } // namespace
@@ -470,7 +477,7 @@ struct symbol_demapper::memory {
            const std::vector<model>& models,
            std::size_t codewords,
            unsigned count)
-        : refines(any(models, &model::refines)),
+        : refines(any(models, std::mem_fn(&model::refines))),
           words(std::all_of(models.begin(),
                             models.end(),
                             [](const auto& m) { return m.is_line(); })
@@ -488,7 +495,10 @@ struct symbol_demapper::memory {
           table_of_key(models.size() * levels),
           round_of_key(models.size() * levels),
           llr(std::size_t(count) * words),
-          errors(refines ? std::size_t(count) * cells : 1)
+          errors(
+              any(models, [](const model& m) { return m.refines() && !error_in_word(m); })
+                  ? std::size_t(count) * cells
+                  : 1)
     {
         states.clear();
     }
@@ -579,7 +589,7 @@ void symbol_demapper::launch(const caller_frame* frames,
         scale<<<frames_alone, threads, shared_bytes, stream>>>(a);
         add<<<parts, threads, 0, stream>>>(a);
         for (unsigned pass = 0; pass < (m.refines ? demap::max_passes : 1); ++pass) {
-            next<<<one, threads, 0, stream>>>(a);
+            next<<<one, choice_threads, 0, stream>>>(a);
             make<<<rows, threads, 0, stream>>>(a);
             look<<<blocks, threads, 0, stream>>>(a);
         }
