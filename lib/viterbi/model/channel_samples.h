@@ -43,11 +43,11 @@ struct sample_plan {
 
     bool streaming;
     std::uint32_t piece_stages, piece_blocks;
-    std::uint32_t piece_values;             //!< values in the input per frame, and
-    std::uint32_t frame_values;             //!< values of a frame that belong to the code
-    std::uint32_t piece_bits;               //!< bits in the output per piece
-    std::uint32_t every;                    //!< number of pieces; about 2^20 bits
-    std::uint32_t step_stages, step_values; //!< whole puncturing periods
+    std::uint32_t piece_values; //!< values per frame in the input, with padding
+    std::uint32_t frame_values; //!< values per frame without padding
+    std::uint32_t piece_bits;   //!< bits in the output per piece
+    std::uint32_t every;        //!< distance of samples in pieces, about 2^20 bits
+    std::uint32_t step_stages, step_values; //!< see class reencoder
     std::uint32_t memory;                   //!< K−1
     //! For each output, the mask of the bits whose sum modulo 2 is the coded bit, the
     //! newest bit least significant, and whether the output is inverted.
@@ -70,11 +70,11 @@ struct sample_plan {
 
     //! Returns the counts of a batch in its status: those of its samples, and then those
     //! of its checks, if job.error_counts is set.
-    GPUFEC_HOST_DEVICE channel_counts* counts(std::byte* status) const
+    channel_counts* counts(std::byte* status) const
     {
         return reinterpret_cast<channel_counts*>(status);
     }
-    GPUFEC_HOST_DEVICE sign_error_counts* checks(const job& job, std::byte* status) const
+    sign_error_counts* checks(const job& job, std::byte* status) const
     {
         return reinterpret_cast<sign_error_counts*>(counts(status) + count(job));
     }
