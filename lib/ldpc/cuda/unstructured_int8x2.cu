@@ -449,8 +449,17 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
         if (others > capacity) {
             return nullptr;
         }
-        made =
-            host_table(plan, v.max_degree, unsigned((capacity - others) / 16 * 4), true);
+        const auto shared = unsigned((capacity - others) / 16 * 4);
+        // If most edges lead to device memory, the layered plan is faster. It stores the
+        // posteriors of one codeword, in half the memory.
+        const auto external_edges =
+            std::count_if(plan.edges.begin(), plan.edges.end(), [shared](const auto& e) {
+                return e.bit >= shared;
+            });
+        if (2 * std::size_t(external_edges) > plan.edges.size()) {
+            return nullptr;
+        }
+        made = host_table(plan, v.max_degree, shared, true);
     }
     if (bits + made.spare_places() > 0xffff) {
         return nullptr;
