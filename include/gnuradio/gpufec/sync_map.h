@@ -371,6 +371,10 @@ struct sync_options : run_options {
     bool drifts = false; //!< whether to output posteriors of the drift at a frame's ends
 
     // Framed mode only:
+    //! Number of items of every frame; 0: end_frame() ends each frame. If this number is
+    //! above 0, push() and borrowed input need no end_frame(), and finish() ends an
+    //! incomplete last frame. With priors, only 0 is allowed.
+    std::size_t frame_items = 0;
     //! Prior of the drift at the beginning of a frame. A frame with start drift m begins
     //! at item m.
     drift_prior start;
@@ -486,8 +490,8 @@ public:
      */
     virtual bool push_frame(input_items items, const float* priors = nullptr) = 0;
 
-    //! Accepts items of a stream, or of a frame that is pushed in parts, and returns
-    //! their number.
+    //! Accepts items of a stream, of frames of constant length, or of a frame that is
+    //! pushed in parts, and returns their number.
     //! \throws std::invalid_argument for items of another type than the options declare
     virtual std::size_t push(input_items items) = 0;
     //! Ends a frame that was pushed or borrowed in parts. Returns false, and does
@@ -506,9 +510,11 @@ public:
     //! Returns the status of the frame that was pulled last, once; nothing if there is no
     //! such frame.
     virtual std::optional<frame_status> status() = 0;
-    //! Retrieves the next frame in order without a copy. Returns false if that frame is
-    //! not decoded yet.
-    virtual bool pull(frame& f) = 0;
+    //! Retrieves up to \p count frames in order without a copy. Returns their number; 0
+    //! if the next frame is not decoded yet.
+    virtual std::size_t pull(frame* frames, std::size_t count) = 0;
+    //! Retrieves the next frame like pull(&f, 1), and returns whether it is decoded.
+    bool pull(frame& f) { return pull(&f, 1) > 0; }
 
     //! Changes the channel from the next frame on; the alphabet must stay the same. No
     //! further frame is decoded until the frames in flight have been pulled.

@@ -102,9 +102,6 @@ std::size_t frame_gatherer::whole(std::uint64_t first, std::size_t count)
     if (d_open || count == 0) {
         return 0;
     }
-    if (d_every) {
-        return d_every <= count ? d_every : 0;
-    }
     if (d_lengths.empty() || d_lengths.front().item != first) {
         return 0;
     }
@@ -116,7 +113,7 @@ std::size_t frame_gatherer::whole(std::uint64_t first, std::size_t count)
 void frame_gatherer::end()
 {
     if (d_open && !d_complete) {
-        warn_once(d_warned_of_end, "the input ends within a frame");
+        warn_of_end();
         d_complete = true;
     }
 }

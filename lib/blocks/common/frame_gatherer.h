@@ -61,17 +61,13 @@ public:
     //! Records that the caller took \p count of the items that next() counted.
     void took(std::size_t count);
 
-    //! Returns the length of the frame that begins with item \p first of the stream.
-    //! Returns 0 if no frame begins there, if the frame has more than \p count items, if
-    //! another length tag lies inside the frame, or if an earlier frame is open.
+    //! Returns the length of the tagged frame that begins with item \p first of the
+    //! stream. Returns 0 if no frame begins there, if the frame has more than \p count
+    //! items, if another length tag lies inside the frame, or if an earlier frame is
+    //! open.
     std::size_t whole(std::uint64_t first, std::size_t count);
     //! Records that the caller took the frame that whole() found.
-    void pass()
-    {
-        if (!d_every) {
-            d_lengths.pop_front();
-        }
-    }
+    void pass() { d_lengths.pop_front(); }
 
     bool is_length(const pmt::pmt_t& key) const;
     //! Stores a length tag and returns true; returns false for other tags. Called with
@@ -83,6 +79,8 @@ public:
 
     //! Ends the stream. An incomplete frame becomes complete(), with a warning.
     void end();
+    //! Warns that the input ends within a frame.
+    void warn_of_end() { warn_once(d_warned_of_end, "the input ends within a frame"); }
 
     bool open() const { return d_open; }
     bool complete() const { return d_complete; }

@@ -38,6 +38,9 @@ void gpu_sync_map_impl::judge_frames()
 void gpu_sync_map_impl::ending()
 {
     judge_frames();
+    if (!d_stream && decoder_divides() && d_taken % d_options.frame_items > 0) {
+        d_frame.warn_of_end();
+    }
     const auto rest = std::int64_t(d_taken) - d_frame_end;
     // If more items remain than the drift of the last frame can explain, they belong to
     // a further, incomplete frame.
@@ -80,7 +83,7 @@ void gpu_sync_map_impl::require_items(gr_vector_int& required)
 // gathered to its end even if all slots are in flight.
 bool gpu_sync_map_impl::held_up()
 {
-    return ((d_stream || borrows()) && decoder_block::held_up()) ||
+    return ((decoder_divides() || borrows()) && decoder_block::held_up()) ||
            (d_frame.complete() && priors_known());
 }
 
@@ -88,24 +91,31 @@ std::size_t
 gpu_sync_map_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t first)
 {
     std::size_t given = give_rest(out, capacity);
+    sync_decoder::frame frames[64];
     while (given < capacity) {
-        sync_decoder::frame f;
-        if (!d_decoder->pull(f)) {
+        const auto whole = (capacity - given) / d_frame_output;
+        const auto n =
+            d_decoder->pull(frames, std::clamp<std::size_t>(whole, 1, std::size(frames)));
+        if (n == 0) {
             break;
         }
-        const auto first_item = first + given;
-        report(f, first_item);
-        hold_input_tags(f, first_item);
-        const auto* const bytes = static_cast<const std::byte*>(f.output);
-        if (f.output_bytes <= (capacity - given) * d_output_size) {
-            if (!f.in_place) {
-                std::memcpy(out + given * d_output_size, bytes, f.output_bytes);
+        for (auto* f = frames; f != frames + n; ++f) {
+            const auto first_item = first + given;
+            report(*f, first_item);
+            if (d_stream || !d_moving.empty()) {
+                hold_input_tags(*f, first_item);
             }
-            given += f.output_bytes / d_output_size;
-        } else {
-            d_rest.assign(bytes, bytes + f.output_bytes);
-            d_rest_emitted = 0;
-            given += give_rest(out + given * d_output_size, capacity - given);
+            const auto* const bytes = static_cast<const std::byte*>(f->output);
+            if (whole > 0) {
+                if (!f->in_place) {
+                    std::memcpy(out + given * d_output_size, bytes, f->output_bytes);
+                }
+                given += d_frame_output;
+            } else {
+                d_rest.assign(bytes, bytes + f->output_bytes);
+                d_rest_emitted = 0;
+                given += give_rest(out + given * d_output_size, capacity - given);
+            }
         }
     }
     return given;
@@ -127,17 +137,30 @@ std::size_t gpu_sync_map_impl::give_rest(std::byte* out, std::size_t capacity)
 
 bool gpu_sync_map_impl::push(input& in, input& second)
 {
-    return d_stream ? push_stream(in) : push_frames(in, second);
+    return decoder_divides() ? push_items(in) : push_frames(in, second);
 }
 
-bool gpu_sync_map_impl::push_stream(input& in)
+bool gpu_sync_map_impl::push_items(input& in)
 {
     const bool some = take(in, [this](const std::byte* items, std::size_t count) {
         return d_decoder->push({ items, count });
     });
-    d_input_tags.release(next_item(in),
-                         [this](held_tag tag) { d_moving.hold(std::move(tag)); });
+    d_input_tags.release(next_item(in), [this](held_tag tag) {
+        if (!d_stream) {
+            tag.offset = symbol_at(tag.offset / d_options.frame_items,
+                                   tag.offset % d_options.frame_items);
+        }
+        d_moving.hold(std::move(tag));
+    });
     return some;
+}
+
+// Returns the index in the stream of the symbol to which an item of a frame belongs if
+// the channel inserted and deleted nothing.
+std::uint64_t gpu_sync_map_impl::symbol_at(std::uint64_t frame, std::uint64_t item) const
+{
+    const std::uint64_t N = d_options.code.frame_symbols();
+    return frame * N + std::min(item / d_options.code.n(), N - 1);
 }
 
 bool gpu_sync_map_impl::push_frames(input& in, input& priors)
@@ -183,9 +206,7 @@ void gpu_sync_map_impl::move_tags(std::uint64_t first,
                                   std::uint64_t before)
 {
     d_input_tags.release(first + count, [&](held_tag tag) {
-        const std::uint64_t N = d_options.code.frame_symbols();
-        const auto symbol = (before + tag.offset - first) / d_options.code.n();
-        tag.offset = d_pushed * N + std::min(symbol, N - 1);
+        tag.offset = symbol_at(d_pushed, before + tag.offset - first);
         d_moving.hold(std::move(tag));
     });
 }
@@ -231,8 +252,13 @@ bool gpu_sync_map_impl::push_frame()
 void gpu_sync_map_impl::report(const sync_decoder::frame& f, std::uint64_t first_item)
 {
     const auto& s = f.status;
-    d_failed += !s.valid;
-    if (++d_frames == frames_before_verdict) {
+    if (!s.valid) {
+        ++d_failed;
+    }
+    // Only this thread counts, so a plain addition suffices, which is faster.
+    const auto frames = d_frames.load(std::memory_order_relaxed) + 1;
+    d_frames.store(frames, std::memory_order_relaxed);
+    if (frames == frames_before_verdict) {
         judge_frames();
     }
     if (d_status_tags == status_tags::all ||

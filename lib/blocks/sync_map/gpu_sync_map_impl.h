@@ -21,12 +21,10 @@ namespace gr::gpufec {
 class gpu_sync_map_impl : public decoder_block<gpu_sync_map>
 {
 public:
-    //! \p frame_items is the length of every frame; 0 if length tags have the lengths.
     gpu_sync_map_impl(const sync_options& options,
                       const std::string& length_tag,
                       bool bounds,
                       status_tags tags,
-                      std::size_t frame_items,
                       port_memory io);
     ~gpu_sync_map_impl() override { release_memory(); }
 
@@ -80,11 +78,17 @@ private:
     void set_channel(void (channel_setting::*set)(double), double p);
     void take_channel();
 
-    bool push_stream(input& in);
+    // Returns whether the decoder divides the input into frames.
+    bool decoder_divides() const
+    {
+        return d_stream || (d_options.frame_items > 0 && !d_options.priors);
+    }
+    bool push_items(input& in);
+    std::uint64_t symbol_at(std::uint64_t frame, std::uint64_t item) const;
     bool push_frames(input& in, input& priors);
     std::size_t give_rest(std::byte* out, std::size_t capacity);
 
-    // Members for framed mode.
+    // Members for framed mode, unless the decoder divides the input.
     bool push_whole_frames(input& in);
     bool push_part(input& in);
     void move_tags(std::uint64_t first, std::size_t count, std::uint64_t before);
@@ -101,6 +105,7 @@ private:
     const bool d_stream;
     const bool d_bounds;
     const std::size_t d_symbol_items; // number of output items per symbol
+    const std::size_t d_frame_output; // number of output items per frame
     const std::size_t d_prior_count;  // number of priors per frame
     const status_tags d_status_tags;
     const pmt::pmt_t d_length_key; // key of the length tags; null if there is none
@@ -110,7 +115,7 @@ private:
     // Values of sync_drift tags for drifts from -64 to 63, each made on first use.
     std::array<pmt::pmt_t, 128> d_drift_values;
 
-    frame_gatherer d_frame;      // frames of the input in framed mode
+    frame_gatherer d_frame;      // frames of the input, unless the decoder divides it
     std::vector<float> d_priors; // priors of the current frame received so far
     bool d_priors_ended = true, d_warned_of_priors = false;
     std::uint64_t d_pushed = 0; // number of pushed frames

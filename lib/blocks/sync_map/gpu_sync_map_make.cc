@@ -51,6 +51,7 @@ sync_options decoder_options(const gpu_sync_map_options& given)
     options.change_last = given.mn_max;
     options.lookahead = not_negative("lookahead", given.lookahead);
     options.acquire = not_negative("acquire", given.acquire);
+    options.frame_items = not_negative("frame_items", given.frame_items);
     options.receiver = given.receiver;
     options.insertion_cap = not_negative("insertion_cap", given.insertion_cap);
     options.state_threshold = given.state_threshold;
@@ -73,12 +74,6 @@ void check(const gpu_sync_map_options& given)
         refuse("output",
                "\"posteriors64\"",
                "allowed values are symbols, posteriors, extrinsics and llr");
-    }
-    not_negative("frame_items", given.frame_items);
-    if (given.mode == sync_mode::stream && given.frame_items > 0) {
-        refuse("frame_items",
-               given.frame_items,
-               "the only allowed value is 0 in mode \"stream\"");
     }
     if (given.mode == sync_mode::framed && given.length_tag.empty() &&
         given.frame_items == 0) {
@@ -107,7 +102,6 @@ gpu_sync_map::sptr gpu_sync_map::make(const gpu_sync_map_options& given)
         given.frame_items ? "" : given.length_tag,
         given.bounds,
         given.status_tags,
-        given.frame_items,
         given.io);
 }
 
@@ -115,7 +109,6 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
                                      const std::string& length_tag,
                                      bool bounds,
                                      status_tags tags,
-                                     std::size_t frame_items,
                                      port_memory io)
     : gr::block("gpu_sync_map",
                 input_port(io, options.item_bytes(), options.mode == sync_mode::framed),
@@ -125,6 +118,7 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
       d_stream(options.mode == sync_mode::stream),
       d_bounds(bounds),
       d_symbol_items(symbol_items(options)),
+      d_frame_output(options.code.frame_symbols() * d_symbol_items),
       d_prior_count(std::size_t(options.code.frame_symbols()) * options.code.q()),
       d_status_tags(tags),
       d_length_key(length_tag.empty() ? pmt::pmt_t() : pmt::mp(length_tag)),
@@ -133,13 +127,13 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
       d_valid_key(pmt::mp("sync_valid")),
       d_lock_key(pmt::mp("sync_lock")),
       d_bound_key(pmt::mp("sync_bound")),
-      d_length_value(pmt::from_long(options.code.frame_symbols() * d_symbol_items)),
+      d_length_value(pmt::from_long(d_frame_output)),
       d_frame(d_length_key,
               d_input_size,
               [this](const std::string& text) { d_logger->warn("{}", text); }),
       d_channel(options.channel)
 {
-    d_frame.set_length(frame_items);
+    d_frame.set_length(options.frame_items);
     make_decoder();
     set_exact_rate(d_symbol_items, options.code.n());
 }
@@ -149,6 +143,9 @@ void gpu_sync_map_impl::make_decoder()
     d_decoder.reset();
     auto options = d_options;
     options.max_latency_ms = max_latency_ms();
+    if (options.priors) {
+        options.frame_items = 0; // d_frame then divides the input
+    }
     d_decoder = sync_decoder::make(options, hooks());
     publish_choices();
 }

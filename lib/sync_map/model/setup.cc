@@ -121,6 +121,11 @@ void check_options(const sync_options& o)
             refuse("lattice_threshold", o.lattice_threshold, allowed);
         }
     }
+    if (o.frame_items > 0 && (o.mode == sync_mode::stream || o.priors)) {
+        refuse("frame_items",
+               o.frame_items,
+               "the only allowed value is 0 in mode \"stream\" and with priors");
+    }
     if (o.mode == sync_mode::stream && o.priors) {
         refuse("mode", "stream", "priors of symbols require framed mode");
     }

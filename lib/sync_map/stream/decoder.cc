@@ -39,7 +39,7 @@ std::size_t sync_decoder_impl::pull(output_items out)
     const auto type = output_type();
     const auto size = bytes[int(type)];
     out.require(type);
-    const auto n = d_setup->outputs * symbol_bytes() / size;
+    const auto n = d_frame_bytes / size;
     require(out.size() >= n,
             "size of output",
             out.size(),
@@ -83,7 +83,6 @@ void sync_decoder_impl::restart()
     d_status.reset();
     d_number = 0;
     d_links_failed = d_frames_again = 0;
-    d_places.clear();
 }
 
 std::byte* sync_decoder_impl::next_input()
@@ -91,10 +90,9 @@ std::byte* sync_decoder_impl::next_input()
     return filling()->input + d_count * d_setup->input_bytes();
 }
 
-void sync_decoder_impl::added(stream_cutter::place place)
+void sync_decoder_impl::added(std::size_t frames)
 {
-    d_places.push_back(place);
-    ++d_count;
+    d_count += frames;
     d_deadline.start();
     if (d_count == d_batch) {
         send();
@@ -116,9 +114,7 @@ void sync_decoder_impl::send_due()
 
 output_rows sync_decoder_impl::rows() const
 {
-    return {
-        0, d_count, d_setup->outputs * d_setup->symbol_bytes(), d_setup->output_bytes()
-    };
+    return { 0, d_count, d_frame_bytes, d_setup->output_bytes() };
 }
 
 void sync_decoder_impl::release_emitted()
@@ -133,30 +129,33 @@ void sync_decoder_impl::release_emitted()
     }
 }
 
-std::optional<stream_cutter::place> sync_decoder_impl::pull_from_slot(frame& f)
+std::size_t sync_decoder_impl::pull_from_slot(frame* frames, std::size_t count)
 {
     const auto* slot = d_pipeline->ready();
     if (!slot) {
-        return {};
+        return 0;
     }
-    const auto number = d_emitted++;
-    f.number = d_number++;
-    point_to(slot->output + number * d_setup->output_bytes(), f);
-    f.in_place = slot->borrowed.to;
-    if (f.in_place) {
-        f.output = slot->borrowed.to + number * f.output_bytes;
+    count = std::min(count, slot->job.frames - d_emitted);
+    const auto* const status = reinterpret_cast<const sync_status*>(slot->status);
+    const auto pitch = d_setup->output_bytes();
+    for (auto* f = frames; f != frames + count; ++f) {
+        const auto number = d_emitted++;
+        f->number = d_number++;
+        point_to(slot->output + number * pitch, *f);
+        f->in_place = slot->borrowed.to;
+        if (f->in_place) {
+            f->output = slot->borrowed.to + number * d_frame_bytes;
+        }
+        f->status = status[number];
     }
-    pulled(f.output_bytes);
-    f.status = reinterpret_cast<const sync_status*>(slot->status)[number];
-    const auto place = d_places.front();
-    d_places.pop_front();
-    return place;
+    pulled(count * d_frame_bytes);
+    return count;
 }
 
 void sync_decoder_impl::point_to(const std::byte* out, frame& f) const
 {
     f.output = out;
-    f.output_bytes = d_setup->outputs * d_setup->symbol_bytes();
+    f.output_bytes = d_frame_bytes;
     f.first_drifts = f.last_drifts = nullptr;
     if (d_setup->drifts) {
         f.first_drifts = reinterpret_cast<const float*>(out + d_setup->drifts_at());

@@ -48,6 +48,7 @@ void sync_decoder_impl::open_channel()
 {
     d_window = decoder_window(d_options);
     open(make_setup(d_options));
+    d_frame_bytes = d_setup->outputs * symbol_bytes();
     begin_channel();
 }
 

@@ -15,7 +15,6 @@
 #include "traits.h"
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -75,7 +74,8 @@ protected:
     // Returns whether a frame can be written to the open slot.
     bool open_slot() { return !d_next && filling(); }
     std::byte* next_input();
-    void added(stream_cutter::place place);
+    // Counts frames that were written to the open slot.
+    void added(std::size_t frames);
     virtual void send();
     // Submits frames that have waited long enough.
     void send_due();
@@ -83,19 +83,20 @@ protected:
     // Drops the frames that have been pulled. Releases a slot when all its frames have
     // been pulled.
     virtual void release_emitted();
-    // Sets all members of \p f except begin, locked and bound to those of the next frame
-    // of the oldest slot. Returns the frame's place, or nothing if the slot is in flight.
-    std::optional<stream_cutter::place> pull_from_slot(frame& f);
+    // Sets all members of up to \p count \p frames except begin, locked and bound to
+    // those of the next frames of the oldest slot. Returns the number of frames; 0 if the
+    // slot is in flight.
+    std::size_t pull_from_slot(frame* frames, std::size_t count);
     void point_to(const std::byte* out, frame& f) const;
 
     sync_options d_options;
     drift_range d_window;
     // Options with a new channel; set while frames with the old channel are in flight.
     std::optional<sync_options> d_next;
-    std::deque<stream_cutter::place> d_places; // places of frames not yet pulled
-    std::size_t d_count = 0;                   // number of frames in the open slot
-    std::size_t d_emitted = 0;                 // number of pulled frames not yet released
-    std::uint64_t d_number = 0;                // number of the next frame to be pulled
+    std::size_t d_frame_bytes = 0; // size of a frame's output
+    std::size_t d_count = 0;       // number of frames in the open slot
+    std::size_t d_emitted = 0;     // number of pulled frames not yet released
+    std::uint64_t d_number = 0;    // number of the next frame to be pulled
     // Whether decoder_hooks::wake was called.
     const std::shared_ptr<std::atomic<bool>> d_notified;
     std::uint64_t d_links_failed = 0, d_frames_again = 0;

@@ -31,7 +31,7 @@ public:
         }
         if (!d_setup->placed) {
             write_framed(*d_setup, items.data(), count, priors, next_input());
-            added({ 0, std::int64_t(count) });
+            added(1);
             return true;
         }
         const auto length = length_of_frame(*d_setup, count);
@@ -48,12 +48,10 @@ public:
                         items.data(),
                         stored * size);
         }
-        add_placed({ length, std::uint32_t(d_items) }, count);
+        add_placed({ length, std::uint32_t(d_items) });
         return true;
     }
 
-    // Appends items of the open frame, up to the length that can be decoded; further
-    // items are only counted.
     std::size_t push(input_items items) override
     {
         items.require(expected_type());
@@ -61,13 +59,23 @@ public:
         // This check is needed here, because an incomplete frame's items do not reach the
         // pipeline.
         d_pipeline.require_this_process();
-        const std::size_t most = d_setup->max_items;
-        const auto size = d_setup->item_bytes();
-        const auto stored = std::min(count, most - std::min(most, d_part.size() / size));
-        const auto* const from = static_cast<const std::byte*>(items.data());
-        d_part.insert(d_part.end(), from, from + stored * size);
-        d_have += count;
-        return count;
+        const auto* from = static_cast<const std::byte*>(items.data());
+        if (d_options.frame_items == 0) {
+            gather(from, count);
+            return count;
+        }
+        advance();
+        std::size_t taken = 0;
+        while (taken < count && d_have < d_options.frame_items) {
+            const auto n = std::min(count - taken, d_options.frame_items - d_have);
+            const auto* const next = from + taken * d_setup->item_bytes();
+            if (n < d_options.frame_items || !push_frame({ next, n }, nullptr)) {
+                gather(next, n);
+                end_whole();
+            }
+            taken += n;
+        }
+        return taken;
     }
 
     bool end_frame(const float* priors) override
@@ -84,11 +92,7 @@ public:
         if (!capacity_for_frame()) {
             return false;
         }
-        const auto at = d_input.end() - d_input.first() - decodable_of_open();
-        const auto count = std::exchange(d_have, 0);
-        const auto length =
-            std::exchange(d_too_long, false) ? -1 : length_of_frame(*d_setup, count);
-        add_placed({ length, std::uint32_t(length > 0 ? at : 0) }, count);
+        end_borrowed(1, d_have);
         return true;
     }
 
@@ -98,21 +102,25 @@ public:
     }
 
     using sync_decoder_impl::pull;
-    bool pull(frame& f) override
+    std::size_t pull(frame* frames, std::size_t count) override
     {
         release_emitted();
         if (d_emitted == 0) {
             advance(); // once per slot only, because advance() reads the clock
         }
-        const auto place = pull_from_slot(f);
-        if (!place) {
-            return false;
+        const auto first = d_emitted;
+        const auto n = pull_from_slot(frames, count);
+        // The table or the headers of the slot's input begin with the length.
+        const auto size = d_setup->placed ? sizeof(placed_frame) : d_setup->input_bytes();
+        const auto* entry = n > 0 ? d_pipeline->ready()->input + first * size : nullptr;
+        for (auto* f = frames; f != frames + n; ++f, entry += size) {
+            const auto length = *reinterpret_cast<const std::int32_t*>(entry);
+            f->status.log_probability -= length * d_log_item;
+            f->begin = f->status.start_drift;
+            f->locked = f->status.valid;
+            f->bound = 0;
         }
-        f.status.log_probability -= place->items * d_log_item;
-        f.begin = f.status.start_drift;
-        f.locked = f.status.valid;
-        f.bound = 0;
-        return true;
+        return n;
     }
 
     bool can_borrow() const override
@@ -133,6 +141,7 @@ private:
     {
         d_log_item = std::log(d_setup->item_weight);
         d_layout = d_setup->placed_input(d_batch);
+        d_divides = length_of_frame(*d_setup, d_options.frame_items) > 0;
     }
 
     void restart() override
@@ -142,7 +151,15 @@ private:
         d_too_long = false;
         d_part.clear();
     }
-    void advance() override { send_due(); }
+    void advance() override
+    {
+        end_whole();
+        send_due();
+    }
+    std::size_t left() const override
+    {
+        return waiting() + (d_options.frame_items > 0 && d_have > 0);
+    }
     void send() override
     {
         job j{ d_count };
@@ -165,14 +182,50 @@ private:
         return open_slot();
     }
 
-    void add_placed(const placed_frame& place, std::size_t count)
+    // Appends items to the open frame, up to the length that can be decoded; further
+    // items are only counted.
+    void gather(const std::byte* items, std::size_t count)
     {
-        auto* const table = reinterpret_cast<placed_frame*>(filling()->input);
-        table[d_count] = place;
-        if (place.length > 0) {
-            d_items = place.at + std::size_t(place.length);
+        const std::size_t most = d_setup->max_items;
+        const auto size = d_setup->item_bytes();
+        const auto stored = std::min(count, most - std::min(most, d_part.size() / size));
+        d_part.insert(d_part.end(), items, items + stored * size);
+        d_have += count;
+    }
+
+    // Ends the open frame if it has the constant length, or if it is the last one.
+    void end_whole()
+    {
+        if (d_have > 0 && d_options.frame_items > 0 &&
+            (d_have == d_options.frame_items || finishing())) {
+            end_frame(nullptr);
         }
-        added({ 0, std::int64_t(count) });
+    }
+
+    // Adds \p frames frames of one length to the open batch. The items of the first frame
+    // are at \p place, and those of the others follow.
+    void add_placed(placed_frame place, std::size_t frames = 1)
+    {
+        auto* const table = reinterpret_cast<placed_frame*>(filling()->input) + d_count;
+        for (std::size_t k = 0; k < frames; ++k) {
+            table[k] = place;
+            place.at += std::max(place.length, 0);
+        }
+        if (place.length > 0) {
+            d_items = place.at;
+        }
+        added(frames);
+    }
+
+    // Ends \p frames frames of \p items items each, the oldest borrowed items that belong
+    // to no frame yet.
+    void end_borrowed(std::size_t frames, std::size_t items)
+    {
+        const auto at = d_input.end() - d_input.first() - decodable_of_open();
+        d_have -= frames * items;
+        const auto length =
+            std::exchange(d_too_long, false) ? -1 : length_of_frame(*d_setup, items);
+        add_placed({ length, std::uint32_t(length > 0 ? at : 0) }, frames);
     }
 
     // Returns the number of borrowed items of the open frame that will be decoded.
@@ -192,13 +245,22 @@ private:
     }
 
     // Marks borrowed items as received. If \p of_frame is true, the items belong to the
-    // open frame; otherwise they are skipped.
+    // open frame, or to frames of constant length; otherwise they are skipped.
     std::size_t take_borrowed(std::size_t count, bool of_frame)
     {
         std::size_t taken = 0;
         advance();
-        while (taken < count && capacity_for_frame()) {
-            const auto n = std::min(count - taken, borrowed_capacity());
+        const auto every = of_frame ? d_options.frame_items : 0;
+        // A slot with frames is open until the batch is submitted.
+        for (bool open = false; taken < count && (open || capacity_for_frame());
+             open = d_count > 0) {
+            auto n = std::min(count - taken, borrowed_capacity());
+            if (every > 0) {
+                // Takes the items up to the end of the batch or, if the open frame cannot
+                // be decoded, of that frame.
+                const bool several = d_divides && !d_too_long;
+                n = std::min(n, (several ? d_batch - d_count : 1) * every - d_have);
+            }
             // Items between frames, or of frames that are too long, have filled the
             // batch.
             if (n == 0 && d_count > 0) {
@@ -208,9 +270,12 @@ private:
             d_input.took(n);
             taken += n;
             d_have += of_frame ? n : 0;
-            d_too_long |= n == 0 || d_have > d_setup->max_items;
+            d_too_long |= n == 0 || (!d_divides && d_have > d_setup->max_items);
             if (d_count == 0 && decodable_of_open() == 0) {
                 d_input.skip();
+            }
+            if (every > 0 && d_have >= every) {
+                end_borrowed(d_have / every, every);
             }
         }
         return taken;
@@ -236,7 +301,8 @@ private:
         d_input.copy_borrowed([](auto, auto, auto) {});
     }
 
-    double d_log_item = 0; // log-probability of a random item
+    double d_log_item = 0;  // log-probability of a random item
+    bool d_divides = false; // whether frames have a constant length that can be decoded
     setup::placed_batch d_layout{};
     std::size_t d_items = 0; // number of items of the placed frames in the open slot
     std::size_t d_have = 0;  // number of items of the open frame

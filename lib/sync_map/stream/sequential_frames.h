@@ -8,6 +8,7 @@
 
 #include "stream_engine.h"
 #include <algorithm>
+#include <deque>
 
 namespace gr::gpufec {
 
@@ -20,18 +21,20 @@ public:
     void advance() override
     {
         while (d_cutter.ready() && d.open_slot()) {
-            d.added(d_cutter.write(d.next_input()));
+            d_places.push_back(d_cutter.write(d.next_input()));
+            d.added(1);
         }
         d.send_due();
     }
     bool pull(sync_decoder::frame& f) override
     {
-        const auto place = d.pull_from_slot(f);
-        if (!place) {
+        if (d.pull_from_slot(&f, 1) == 0) {
             return false;
         }
-        f.begin = place->origin + f.status.start_drift;
-        f.locked = f.status.valid && follows(f.status, place->items);
+        const auto place = d_places.front();
+        d_places.pop_front();
+        f.begin = place.origin + f.status.start_drift;
+        f.locked = f.status.valid && follows(f.status, place.items);
         f.bound = 0;
         return true;
     }
@@ -47,6 +50,9 @@ public:
     {
         return std::max<std::int64_t>(0, d_cutter.received() - d_cutter.origin());
     }
+
+private:
+    std::deque<stream_cutter::place> d_places; // places of frames not yet pulled
 };
 
 } // namespace gr::gpufec

@@ -49,13 +49,13 @@ public:
     }
 
     using sync_decoder_impl::pull;
-    bool pull(frame& f) override
+    std::size_t pull(frame* frames, std::size_t count) override
     {
         release_emitted();
         if (!d_engine->decoded()) {
             advance();
         }
-        return d_engine->pull(f);
+        return count > 0 && d_engine->pull(*frames);
     }
 
     void finish() override

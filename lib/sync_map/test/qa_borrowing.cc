@@ -158,6 +158,72 @@ TEST(sync_decoder_borrowing, BorrowedFrames_DecodeAsPushed)
     }
 }
 
+// Decodes frames of options.frame_items items, which are borrowed up to item `until` and
+// pushed from there on.
+decoded_stream decode_equal_frames(const sync_options& options,
+                                   const std::vector<std::uint8_t>& items,
+                                   std::size_t until)
+{
+    const auto decoder = sync_decoder::make(options);
+    decoded_stream out;
+    borrowing ring(*decoder, items);
+    std::mt19937 random(5);
+    while (ring.left() > 0) {
+        if (ring.taken() >= until && !ring.over()) {
+            ring.end();
+        }
+        const auto n = ring.offer(std::min<std::size_t>(ring.left(), 1 + random() % 900));
+        take_all<float>(*decoder, out);
+        ring.release_borrowed();
+        if (n == 0) {
+            decoder->wait(milliseconds(10));
+        }
+    }
+    finish(*decoder, [&] { take_all<float>(*decoder, out); });
+    ring.release_borrowed();
+    EXPECT_TRUE(ring.over() || ring.back() == items.size());
+    return out;
+}
+
+TEST(sync_decoder_borrowing, FramesOfConstantLength_DecodeAsPushed)
+{
+    const auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.02, 0.02 }, 40);
+    auto o = data.options;
+    o.backend = backend::cpu;
+    o.output = sync_output::posteriors;
+    o.drifts = false;
+    auto items = joined(data);
+    items.resize(items.size() / 90 * 90 + 37);         // the last frame is incomplete
+    for (const std::size_t length : { 5, 90, 3000 }) { // only 90 items can be decoded
+        o.frame_items = 0;
+        decoded_stream pushed;
+        const auto reference = sync_decoder::make(o);
+        for (std::size_t at = 0; at < items.size(); at += length) {
+            const auto n = std::min(length, items.size() - at);
+            while (!reference->push_frame({ items.data() + at, n })) {
+                take_all<float>(*reference, pushed);
+                reference->wait(milliseconds(10));
+            }
+        }
+        finish(*reference, [&] { take_all<float>(*reference, pushed); });
+        ASSERT_EQ(pushed.begins.size(), (items.size() + length - 1) / length);
+        o.frame_items = length;
+        for (const unsigned batch : { 1u, 2u, 3u, 16u }) {
+            for (const auto until :
+                 { std::size_t(0), items.size() / 2, ~std::size_t(0) }) {
+                const auto found =
+                    decode_equal_frames(small_batches(o, batch, 2), items, until);
+                EXPECT_EQ(found.values, pushed.values)
+                    << "frames of " << length << " items, batch " << batch
+                    << ", borrowed up to item " << until;
+                EXPECT_EQ(found.valid, pushed.valid)
+                    << "frames of " << length << " items, batch " << batch
+                    << ", borrowed up to item " << until;
+            }
+        }
+    }
+}
+
 TEST(sync_decoder_borrowing, BorrowedStream_DecodesAsPushed)
 {
     const auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.01, 0.01 }, 200);
@@ -248,6 +314,40 @@ TEST(sync_decoder_borrowing, ChannelChangeWithinFrame_DecodesAsPushed)
     }
     ASSERT_EQ(outputs[0].size(), 12u);
     EXPECT_EQ(outputs[0], outputs[1]);
+}
+
+TEST(sync_decoder_borrowing, ChannelThatAdmitsTheLength_DecodesTheNextFrames)
+{
+    const auto data = random_frames(codebook_random(6, 8, 15, 4), { 1e-4, 1e-4 }, 12);
+    auto o = small_batches(data.options, 4, 3);
+    o.backend = backend::cpu;
+    o.output = sync_output::posteriors;
+    o.drifts = false;
+    constexpr std::size_t length = 100; // too long for the first channel
+    auto items = joined(data);
+    items.resize(9 * length);
+    decoded_stream outputs[2];
+    for (const bool constant : { false, true }) {
+        auto& out = outputs[constant];
+        o.frame_items = constant ? length : 0;
+        const auto decoder = sync_decoder::make(o);
+        borrowing ring(*decoder, items);
+        EXPECT_EQ(ring.offer(length - 1), length - 1);
+        decoder->set_channel({ 0.05, 0.05 });
+        while (ring.left() > 0) {
+            const auto frame = length - ring.taken() % length;
+            EXPECT_EQ(ring.offer(constant ? ring.left() : frame),
+                      constant ? items.size() - length + 1 : frame);
+            EXPECT_TRUE(constant || decoder->end_frame());
+            take_all<float>(*decoder, out);
+            decoder->wait(milliseconds(10));
+        }
+        finish(*decoder, [&] { take_all<float>(*decoder, out); });
+    }
+    EXPECT_FALSE(outputs[0].valid.front());
+    EXPECT_TRUE(outputs[0].valid.back());
+    EXPECT_EQ(outputs[0].valid, outputs[1].valid);
+    EXPECT_EQ(outputs[0].values, outputs[1].values);
 }
 
 } // namespace

@@ -237,6 +237,33 @@ TEST(sync_decoder_stream, NoiseAfterFrames_IsReportedAsUnlocked)
     }
 }
 
+TEST(sync_decoder_frames, EqualPriors_HaveLogProbabilityWithoutPriors)
+{
+    const auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.02, 0.02 }, 5);
+    std::vector<double> found[2];
+    for (const bool priors : { false, true }) {
+        auto o = data.options;
+        o.backend = backend::cpu;
+        o.precision = sync_precision::float64;
+        o.priors = priors;
+        const auto decoder = sync_decoder::make(o);
+        for (const auto& items : data.received) {
+            EXPECT_TRUE(decoder->push_frame(items));
+        }
+        finish(*decoder, [&] {
+            sync_decoder::frame f;
+            while (decoder->pull(f)) {
+                found[priors].push_back(f.status.log_probability);
+            }
+        });
+    }
+    ASSERT_EQ(found[0].size(), data.received.size());
+    ASSERT_EQ(found[1].size(), data.received.size());
+    for (std::size_t f = 0; f < found[0].size(); ++f) {
+        EXPECT_NEAR(found[0][f], found[1][f], 1e-9);
+    }
+}
+
 TEST(sync_decoder_frames, PushedFrames_ArePulledInOrder)
 {
     auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 50);

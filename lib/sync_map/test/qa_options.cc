@@ -104,6 +104,18 @@ TEST(sync_decoder_options, InvalidOption_ErrorNamesOption)
             x.priors = true;
         },
         "mode is stream");
+    const std::vector<std::function<void(o&)>> without_equal_frames = {
+        [](o& x) { x.mode = sync_mode::stream; },
+        [](o& x) { x.priors = true; },
+    };
+    for (const auto& change : without_equal_frames) {
+        expect(
+            [&](o& x) {
+                x.frame_items = 5;
+                change(x);
+            },
+            "frame_items is 5: the only allowed value is 0");
+    }
     EXPECT_THROW(sync_form_from_string("line"), std::invalid_argument);
     EXPECT_THROW(sync_output_from_string(""), std::invalid_argument);
 }
