@@ -94,6 +94,9 @@ gpu_sync_map_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t firs
     sync_decoder::frame frames[64];
     while (given < capacity) {
         const auto whole = (capacity - given) / d_frame_output;
+        if (whole == 0 && d_ports && d_ports->output()) {
+            break; // the host cannot read the frame in device memory, to keep its rest
+        }
         const auto n =
             d_decoder->pull(frames, std::clamp<std::size_t>(whole, 1, std::size(frames)));
         if (n == 0) {

@@ -54,9 +54,13 @@ public:
 private:
     decoder& engine() override { return *d_decoder; }
     const run_options& run() const override { return d_options; }
-    // With device ports, output is not borrowed, because the host must read the output of
-    // a frame that is kept for the next call.
-    bool borrows_output() const override { return !d_ports; }
+    // The host cannot keep the rest of a frame in device memory for the next call, so a
+    // device writes there in place only if each call has space for a frame.
+    bool borrows_output() const override
+    {
+        return !d_ports || !d_ports->gives_output() ||
+               std::size_t(output_multiple()) >= d_frame_output;
+    }
     std::size_t spare_batches() const override { return 2; }
     std::size_t held_output() const override { return d_rest.size() - d_rest_emitted; }
     void restart() override;

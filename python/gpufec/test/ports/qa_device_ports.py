@@ -175,12 +175,27 @@ class qa_device_ports(unittest.TestCase):
                      frame_size="short", rate="8/9", packed_output=False)
 
     def test_FramesOfSync_EqualHostPorts(self):
+        """A device writes output in place if the output multiple is at least a frame, which has 5
+        symbols."""
         frames = small_frames(200)[1]
-        for output in "symbols", "posteriors", "llr":
-            with self.subTest(output=output):
-                self.compare(gpufec.gpu_sync_map, lambda: framed_source(frames),
-                             codebook=SMALL_BOOK, output=output, p_insert=0.02, p_delete=0.02,
-                             **SMALL)
+
+        def make(multiple, **parameters):
+            block = gpufec.gpu_sync_map(SMALL_BOOK, p_insert=0.02, p_delete=0.02, **SMALL,
+                                        **parameters)
+            if multiple > 0:
+                block.set_output_multiple(multiple)
+            return block
+
+        for output, multiple in ("symbols", 0), ("symbols", 3), ("symbols", 7), ("posteriors", 0), \
+                ("llr", 0):
+            with self.subTest(output=output, multiple=multiple):
+                self.compare(make, lambda: framed_source(frames), multiple=multiple, output=output)
+        items = np.concatenate([np.resize(frame, 32) for frame in frames])[:-1]
+        for multiple in 0, 3, 7:
+            with self.subTest(frame_items=32, multiple=multiple):
+                self.compare(make, lambda: support.vector_source(items, numbers(210, 30)),
+                             multiple=multiple, frame_items=32, end_first=-3,
+                             end_prior=[1.0] * 8)
 
     def test_StreamThatEndsInAFrame_YieldsItsWholeFrames(self):
         values = llrs(5)[:-100]
