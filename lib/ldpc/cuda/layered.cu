@@ -9,6 +9,7 @@
 
 #include "arithmetic.h"
 #include "by_size.h"
+#include "chain_entries.cuh"
 #include "soft_output.cuh"
 #include <algorithm>
 #include <map>
@@ -84,12 +85,11 @@ public:
                               const scratch_view& scratch)
         : d_code(code), d_frames(frames), d_arithmetic(arithmetic), d_stop(stop)
     {
-        extern __shared__ std::uint32_t shared[];
         auto* const mine = scratch.blocks + blockIdx.x * scratch.bytes_a_block;
-        d_flags = shared;
+        d_flags = shared_words();
         d_message = reinterpret_cast<message*>(mine);
         d_change = reinterpret_cast<posterior*>(mine + scratch.changes_at);
-        d_posterior = reinterpret_cast<posterior*>(shared + flag_words);
+        d_posterior = reinterpret_cast<posterior*>(d_flags + flag_words);
         d_external =
             reinterpret_cast<posterior*>(mine + scratch.posteriors_at) - code.in_shared;
     }
@@ -176,19 +176,40 @@ private:
             return;
         }
         for (auto i = l.first_group; i < l.end_group; ++i) {
-            update_group(d_code.groups[i]);
-        }
-    }
-
-    template <unsigned Degree = 1>
-    __device__ void update_group(const check_group g)
-    {
-        if constexpr (Degree > MostBits) {
-            update_long_checks(g);
-        } else if (g.degree <= Degree) {
-            update_short_checks<Degree>(g);
-        } else {
-            update_group<Degree + (Degree < 16 ? 1 : 4)>(g);
+            const auto g = d_code.groups[i];
+            switch (g.degree <= 16 ? g.degree : (g.degree + 3) / 4 * 4) {
+#define GPUFEC_DEGREE(D)               \
+    case D:                            \
+        if constexpr (D <= MostBits) { \
+            update_short_checks<D>(g); \
+        }                              \
+        break;
+                GPUFEC_DEGREE(1)
+                GPUFEC_DEGREE(2)
+                GPUFEC_DEGREE(3)
+                GPUFEC_DEGREE(4)
+                GPUFEC_DEGREE(5)
+                GPUFEC_DEGREE(6)
+                GPUFEC_DEGREE(7)
+                GPUFEC_DEGREE(8)
+                GPUFEC_DEGREE(9)
+                GPUFEC_DEGREE(10)
+                GPUFEC_DEGREE(11)
+                GPUFEC_DEGREE(12)
+                GPUFEC_DEGREE(13)
+                GPUFEC_DEGREE(14)
+                GPUFEC_DEGREE(15)
+                GPUFEC_DEGREE(16)
+                GPUFEC_DEGREE(20)
+                GPUFEC_DEGREE(24)
+                GPUFEC_DEGREE(28)
+                GPUFEC_DEGREE(32)
+#undef GPUFEC_DEGREE
+            default:
+                if constexpr (MostBits == any_check) {
+                    update_long_checks(g);
+                }
+            }
         }
     }
 
@@ -507,7 +528,7 @@ private:
 
     // Chooses the block size with the most resident threads per multiprocessor. Among
     // sizes with equally many, the smallest is chosen for which the scratch memory of all
-    // blocks takes at most half of the L2 cache.
+    // blocks takes at most three quarters of the L2 cache.
     void choose_threads(int device)
     {
         const auto l2 = cuda::device_attribute(cudaDevAttrL2CacheSize, device);
@@ -517,7 +538,7 @@ private:
             const auto blocks = resident * cuda::multiprocessors(device);
             if (resident * threads > most ||
                 (resident * threads == most &&
-                 2 * blocks * d_bytes_a_block <= std::size_t(l2))) {
+                 4 * blocks * d_bytes_a_block <= 3 * std::size_t(l2))) {
                 most = resident * threads;
                 d_threads = threads;
                 d_blocks = blocks;

@@ -406,6 +406,24 @@ private:
     const unstructured_table d_table;
 };
 
+// Returns the number of edges to bits from \p shared on that lie in another 32-byte
+// sector than the bit of the same edge of the preceding check.
+std::size_t scattered_edges(const layer_plan& plan, unsigned shared)
+{
+    constexpr unsigned sector = 8; // posteriors
+    std::size_t count = 0;
+    for (std::size_t check = 0; check + 1 < plan.edge_begin.size(); ++check) {
+        const auto begin = plan.edge_begin[check];
+        const auto previous = plan.edge_begin[check ? check - 1 : 0];
+        for (auto e = begin; e < plan.edge_begin[check + 1]; ++e) {
+            const auto before = std::min(previous + (e - begin), begin);
+            count += plan.edges[e].bit >= shared &&
+                     plan.edges[e].bit / sector != plan.edges[before].bit / sector;
+        }
+    }
+    return count;
+}
+
 } // namespace
 
 std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code,
@@ -450,13 +468,9 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
             return nullptr;
         }
         const auto shared = unsigned((capacity - others) / 16 * 4);
-        // If most edges lead to device memory, the layered plan is faster. It stores the
-        // posteriors of one codeword, in half the memory.
-        const auto external_edges =
-            std::count_if(plan.edges.begin(), plan.edges.end(), [shared](const auto& e) {
-                return e.bit >= shared;
-            });
-        if (2 * std::size_t(external_edges) > plan.edges.size()) {
+        // The layered plan stores the posteriors of one codeword, in half the memory. It
+        // is faster for random codes with many bits in device memory.
+        if (3 * scattered_edges(plan, shared) > plan.edges.size()) {
             return nullptr;
         }
         made = host_table(plan, v.max_degree, shared, true);

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares the layered CUDA kernels, except the general one of layered.cu, with the CPU
- * to the last bit. Kernels for DVB-S2 codes run on all DVB-S2 codes, the others on
- * samples of their codes. At small scale, fewer codes are tested. */
+/* Compares the CUDA kernels for the layered schedule with the CPU to the last bit.
+ * Kernels for DVB-S2 codes run on all DVB-S2 codes, the others on samples of their codes.
+ * At small scale, fewer codes are tested. */
 
 #include "cuda/devices.h"
 #include "ldpc/cuda/kernels.h"
@@ -301,6 +301,42 @@ std::vector<kernel_case> unstructured_cases()
     return cases;
 }
 
+// The kernels of layered.cu depend on the largest degree of a check, on deferred edges
+// (the DVB-S2 codes) and on whether all posteriors fit in shared memory. With 48 KB,
+// those of the AR4JA code in float do not fit.
+std::vector<kernel_case> layered_cases()
+{
+    constexpr auto make = device::make_layered_plan;
+    std::vector<kernel_case> cases;
+    for (const auto precision :
+         { ldpc_precision::int8, ldpc_precision::int16, ldpc_precision::float32 }) {
+        for (auto c :
+             { standard_case(make, "wifi", "648", "1/2"),
+               standard_case(make, "wifi", "648", "3/4"),
+               standard_case(make, "nr", "bg2 z13", "10/30"),
+               standard_case(make, "ccsds_ar4ja", "4096", "1/2"),
+               standard_case(make, "ccsds_c2", "8160", "7/8", false),
+               standard_case(make, "dvbs2", "short", "3/5"),
+               standard_case(make, "dvbs2", "normal", "3/4", false),
+               standard_case(make, "nr", "bg1 z384", "1/3", false),
+               kernel_case{
+                   "long checks", make, [] { return qa::regular_code(1000, 50, 3); } },
+               kernel_case{ "many bits",
+                            make,
+                            [] { return qa::regular_code(70000, 35000, 4); },
+                            {},
+                            false },
+               kernel_case{ "empty checks", make, qa::code_with_empty_checks } }) {
+            c.name += precision == ldpc_precision::int8    ? " int8"
+                      : precision == ldpc_precision::int16 ? " int16"
+                                                           : " float32";
+            c.precision = precision;
+            cases.push_back(c);
+        }
+    }
+    return cases;
+}
+
 // Removes the cases that do not run at small scale, if kernels are emulated.
 auto instances(std::vector<kernel_case> cases)
 {
@@ -347,6 +383,8 @@ INSTANTIATE_TEST_SUITE_P(unstructured_int8x2,
                          ldpc_kernel,
                          instances(unstructured_cases()),
                          name_of);
+
+INSTANTIATE_TEST_SUITE_P(layered, ldpc_kernel, instances(layered_cases()), name_of);
 
 TEST(ldpc_kernels, UnsupportedCode_HasNoUnstructuredKernel)
 {

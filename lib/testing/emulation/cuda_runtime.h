@@ -292,7 +292,8 @@ enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpy
 enum cudaDeviceAttr {
     cudaDevAttrMaxSharedMemoryPerBlockOptin,
     cudaDevAttrMaxSharedMemoryPerMultiprocessor,
-    cudaDevAttrMultiProcessorCount
+    cudaDevAttrMultiProcessorCount,
+    cudaDevAttrL2CacheSize
 };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
 enum { cudaEventDefault, cudaEventDisableTiming };
