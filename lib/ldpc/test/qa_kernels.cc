@@ -301,6 +301,14 @@ std::vector<kernel_case> unstructured_cases()
     return cases;
 }
 
+// Returns a code of 70,000 bits, so that 16 bits are too few for the index of a bit.
+ldpc_code code_of_many_bits()
+{
+    std::istringstream text("lifting 7000\n0 1 5 70 900\n3 80 10 6 1\n30 8 1 7 2\n"
+                            "40 0 2 1 6\n50 4 3 11 9\nchain\n");
+    return ldpc_code::from_base_matrix(text, "many bits");
+}
+
 // The kernels of layered.cu depend on the largest degree of a check, on deferred edges
 // (the DVB-S2 codes) and on whether all posteriors fit in shared memory. With 48 KB,
 // those of the AR4JA code in float do not fit.
@@ -321,11 +329,7 @@ std::vector<kernel_case> layered_cases()
                standard_case(make, "nr", "bg1 z384", "1/3", false),
                kernel_case{
                    "long checks", make, [] { return qa::regular_code(1000, 50, 3); } },
-               kernel_case{ "many bits",
-                            make,
-                            [] { return qa::regular_code(70000, 35000, 4); },
-                            {},
-                            false },
+               kernel_case{ "many bits", make, code_of_many_bits },
                kernel_case{ "empty checks", make, qa::code_with_empty_checks } }) {
             c.name += precision == ldpc_precision::int8    ? " int8"
                       : precision == ldpc_precision::int16 ? " int16"
