@@ -538,7 +538,7 @@ LDPC_PLANS = [
         ("ccsds_ar4ja 16384 1/2", 227, 10560, "int8")]),
     ("unstructured_int8x2", "layered", [
         ("wifi 1944 1/2", 227, 42240, "int8"), ("ccsds_c2 8160 7/8", 227, 21120, "int8"),
-        ("ra64800_1_2", 227, 5280, "int8"), ("ra64800_1_2", 99, 5280, "int8"),
+        ("ra64800_1_2", 227, 5280, "int8"), ("ra64800_1_2", 163, 5280, "int8"),
         ("nr bg1 z384 1/3", 99, 10560, "int8")])]
 
 
@@ -557,7 +557,7 @@ def compared(head, unit, plans, cells, of):
 def ldpc_plans():
     """Tabulates the rate of each launch plan in LDPC_PLANS and of the plan to compare it with."""
     rates = {}
-    for r in load("ldpc-unstructured-h200.json", "ldpc-plans-h100")["rows"]:
+    for r in load("ldpc-unstructured-h200.json", "ldpc-plans-h200")["rows"]:
         rates[r["plan"], r["code"], r["shared_kb"], r["frames"],
               r["precision"]] = r["T_edge_iterations_per_s"]
 
@@ -571,7 +571,7 @@ def ldpc_plans():
 def ldpc_any_code():
     """Tabulates the rates of the chosen plan and of the plan `layered`, which accepts every code,
     for several sizes of shared memory."""
-    rows = load("ldpc-unstructured-h200.json", "ldpc-plans-h100")["rows"]
+    rows = load("ldpc-unstructured-h200.json", "ldpc-plans-h200")["rows"]
     sizes = [227, 163, 99, 64]
     codes = ["a16200_3_6", "ra64800_1_2", "ra64800_3_4", "ra64800_1_2_7",
              "ccsds_ar4ja 16384 1/2", "nr bg1 z384 1/3"]
@@ -584,6 +584,23 @@ def ldpc_any_code():
         ["code"] + [f"{plan}, {kb} KB, T" for plan in ("chosen plan", "`layered`") for kb in sizes],
         [[f"`{code}`"] + [of(code, plan, kb) for plan in ("chosen", "layered") for kb in sizes]
          for code in codes])
+
+
+def ldpc_layered():
+    """Tabulates the rates of the plan `layered` in each precision, with all shared memory."""
+    codes = ["wifi 648 1/2", "wifi 1944 5/6", "ccsds_c2 8160 7/8", "ccsds_ar4ja 1024 1/2",
+             "ccsds_ar4ja 16384 1/2", "nr bg1 z64 22/52", "nr bg1 z384 22/46", "a16200_3_6",
+             "ra64800_1_2"]
+    rows = load("ldpc-unstructured-h200.json", "ldpc-plans-h200")["rows"]
+
+    def of(code, precision):
+        return next(three(r["T_edge_iterations_per_s"]) for r in rows
+                    if (r["code"], r["precision"], r["shared_kb"]) == (code, precision, 227)
+                    and r["plan"] == ("layered" if precision == "int8" else "chosen")
+                    and r["frames"] > 5000)
+    return table(["code", "int8, T", "int16, T", "float, T"],
+                 [[f"`{code}`", *(of(code, p) for p in ("int8", "int16", "float"))]
+                  for code in codes])
 
 
 SYNC_PLANS = [
@@ -641,6 +658,7 @@ TABLES = {"readme steps": readme_steps, "arm64 instructions": arm64_instructions
           "beside gr-fec": lambda: rate(beside_gr_fec()[1]),
           "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
           "ldpc plans": ldpc_plans, "ldpc any code": ldpc_any_code,
+          "ldpc layered": ldpc_layered,
           "sync plans": sync_plans, "sync cards": sync_cards,
           "ldpc delay": ldpc_delay, "sync batches": sync_batches, "one thread": one_thread}
 REGION = re.compile(r"(?s)(<!-- (?:table|figure): ([\w -]+) -->)(\n?).*?<!-- end -->")
