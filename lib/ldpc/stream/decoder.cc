@@ -278,7 +278,9 @@ void ldpc_decoder_impl::require_bits(bool bits) const
 template <class Copy>
 std::size_t ldpc_decoder_impl::pull(std::size_t capacity, bool packed, Copy&& copy)
 {
-    advance();
+    if (d_emitted_frames == 0) {
+        advance(); // once per slot only, because advance() reads the clock
+    }
     const auto* const slot = d_pipeline->ready();
     if (!slot || capacity == 0) {
         return 0;
