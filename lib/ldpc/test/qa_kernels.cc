@@ -311,7 +311,7 @@ ldpc_code code_of_many_bits()
 
 // The kernels of layered.cu depend on the largest degree of a check, on deferred edges
 // (the DVB-S2 codes) and on whether all posteriors fit in shared memory. With 48 KB,
-// those of the AR4JA code in float do not fit.
+// those of the AR4JA code of rate 1/2 do not fit in any precision.
 std::vector<kernel_case> layered_cases()
 {
     constexpr auto make = device::make_layered_plan;
@@ -322,7 +322,8 @@ std::vector<kernel_case> layered_cases()
              { standard_case(make, "wifi", "648", "1/2"),
                standard_case(make, "wifi", "648", "3/4"),
                standard_case(make, "nr", "bg2 z13", "10/30"),
-               standard_case(make, "ccsds_ar4ja", "4096", "1/2"),
+               standard_case(make, "ccsds_ar4ja", "16384", "1/2"),
+               standard_case(make, "ccsds_ar4ja", "16384", "4/5"),
                standard_case(make, "ccsds_c2", "8160", "7/8", false),
                standard_case(make, "dvbs2", "short", "3/5"),
                standard_case(make, "dvbs2", "normal", "3/4", false),
